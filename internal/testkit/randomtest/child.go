@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 )
@@ -63,6 +64,7 @@ func check(kinds []Kind, r request) error {
 // child is a process that checks problems with one level of vector instructions. The first use starts it; the next use after its
 // death restarts it.
 type child struct {
+	program  []string
 	level    string
 	timeout  time.Duration
 	cmd      *exec.Cmd
@@ -72,14 +74,19 @@ type child struct {
 }
 
 func (c *child) start() error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
+	program := c.program
+	if len(program) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		program = []string{self}
 	}
 	c.stderr = &head{}
-	c.cmd = exec.Command(self, "-child")
+	c.cmd = exec.Command(program[0], append(slices.Clip(program[1:]), "-child")...)
 	c.cmd.Env = append(os.Environ(), "SWCAFFE_SIMD="+c.level)
 	c.cmd.Stderr = c.stderr
+	var err error
 	if c.requests, err = c.cmd.StdinPipe(); err != nil {
 		return err
 	}

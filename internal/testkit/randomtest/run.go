@@ -23,6 +23,7 @@ type Options struct {
 	CPU     time.Duration // Run ends when the checks have taken this much time of the processors, beside whatever else runs; 0: no limit
 	Timeout time.Duration // a problem that takes longer counts as hanging
 	Jobs    int           // number of child processes
+	Program []string      // what child processes run, with arguments before -child; nil for the program itself
 	Levels  []string      // levels of vector instructions; problem i uses level i modulo their number
 	Dir     string        // folder for failing problems
 	Out     io.Writer     // receives all messages
@@ -75,7 +76,7 @@ func Run(ctx context.Context, o Options) ([]Failure, error) {
 func (r *runner) work(ctx, checks context.Context) {
 	children := map[string]*child{}
 	for _, level := range r.Levels {
-		children[level] = &child{level: level, timeout: r.Timeout}
+		children[level] = &child{program: r.Program, level: level, timeout: r.Timeout}
 		defer children[level].stop()
 	}
 	for checks.Err() == nil {

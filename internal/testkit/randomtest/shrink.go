@@ -67,7 +67,7 @@ func (o *Options) checkText(ctx context.Context, name, text string) error {
 		return fmt.Errorf("of which kind is %s: one is needed", name)
 	}
 	for _, level := range o.Levels {
-		c := &child{level: level, timeout: o.Timeout}
+		c := &child{program: o.Program, level: level, timeout: o.Timeout}
 		what, _, err := c.check(ctx, o.Kinds[0].Name, text)
 		c.stop()
 		if err != nil {

@@ -122,6 +122,10 @@ func clear(l *lowering, o []operand.Op) {
 
 func lea(l *lowering, o []operand.Op) {
 	m, to := o[0].(operand.Mem), general(o[1].(reg.Register))
+	if m.Base == reg.StackPointer {
+		l.line("MOVD $local-%d(SP), %s", l.fn.LocalSize-m.Disp, to)
+		return
+	}
 	if m.Symbol.Name != "" {
 		l.fail("the address is that of a symbol")
 	}

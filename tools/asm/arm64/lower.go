@@ -56,6 +56,7 @@ type address struct {
 type lowering struct {
 	out       strings.Builder
 	i         *ir.Instruction
+	at        int // its place in the function
 	fn        *ir.Function
 	addresses []address      // that are still right, the newest last
 	constants map[string]int // vector registers of constants, by name
@@ -76,9 +77,10 @@ func function(fn *ir.Function) (text string, err error) {
 		}
 	}()
 	l := &lowering{fn: fn, constants: map[string]int{}}
-	fmt.Fprintf(&l.out, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n", fn.Name, strings.TrimPrefix(fn.Signature.String(), "func"), fn.Name, fn.ArgumentBytes())
+	fmt.Fprintf(&l.out, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $%d-%d\n", fn.Name, strings.TrimPrefix(fn.Signature.String(), "func"), fn.Name, fn.LocalSize, fn.ArgumentBytes())
 	l.loadConstants()
-	for _, node := range fn.Nodes {
+	for at, node := range fn.Nodes {
+		l.at = at
 		switch n := node.(type) {
 		case ir.Label:
 			l.addresses, l.flags = nil, false
@@ -153,7 +155,9 @@ func (l *lowering) instruction(i *ir.Instruction) {
 	l.i = i
 	l.findScratch()
 	if i.Opcode == "PCALIGN" {
-		l.line("PCALIGN %s", i.Operands[0].Asm())
+		if i.Operands[0] == operand.U32(64) { // the others keep jumps of x86 within 32 bytes
+			l.line("PCALIGN $64")
+		}
 		return
 	}
 	write := vectors[i.Opcode]

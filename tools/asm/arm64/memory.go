@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -39,7 +40,8 @@ func (l *lowering) sum(m operand.Mem) string {
 	}
 	into := ""
 	if len(l.addresses) == len(indexed) {
-		into, l.addresses = l.addresses[0].at, l.addresses[1:]
+		into = l.addresses[len(indexed)-1].at // the next row of instructions begins with the oldest ones again
+		l.addresses = l.addresses[:len(indexed)-1]
 	}
 	for _, r := range indexed {
 		free := into == ""
@@ -53,6 +55,49 @@ func (l *lowering) sum(m operand.Mem) string {
 	l.add(m, into)
 	l.addresses = append(l.addresses, address{m.Base, m.Index, m.Scale, into})
 	return into
+}
+
+// loadPlace loads one, two or four values. If an address is used once, the load adds base and index.
+func (l *lowering) loadPlace(name string, m operand.Mem, to int) {
+	scaled := map[string]uint8{"FMOVS": 4, "FMOVD": 8, "FMOVQ": 16}[name]
+	if m.Index == nil || m.Disp != 0 || m.Scale != 1 && m.Scale != scaled || !l.once(m) {
+		l.line("%s %s, F%d", name, l.place(m), to)
+		return
+	}
+	by := "INDEXED"
+	if m.Scale > 1 {
+		by = "SCALED"
+	}
+	l.line("WORD $0x%08x // %s (%s)(%s*%d), F%d", encode(name+by, to, number(m.Base), number(m.Index)), name, general(m.Base), general(m.Index), m.Scale, to)
+}
+
+// once reports whether the sum of an operand's base and index is not there and no later instruction of the row needs it, so that a load may add them.
+func (l *lowering) once(m operand.Mem) bool {
+	same := func(base, index reg.Register, scale uint8) bool {
+		return index != nil && reg.Equal(base, m.Base) && reg.Equal(index, m.Index) && scale == m.Scale
+	}
+	for _, a := range l.addresses {
+		if same(a.base, a.index, a.scale) {
+			return false
+		}
+	}
+	for _, node := range l.fn.Nodes[l.at+1:] {
+		i, ok := node.(*ir.Instruction)
+		if !ok {
+			return true
+		}
+		for _, o := range i.Operands {
+			if other, ok := o.(operand.Mem); ok && same(other.Base, other.Index, other.Scale) {
+				return false
+			}
+		}
+		for _, r := range i.OutputRegisters() {
+			if reg.Equal(whole(r), whole(m.Base)) || reg.Equal(whole(r), whole(m.Index)) {
+				return true
+			}
+		}
+	}
+	return true
 }
 
 // add writes the sum of the base and the scaled index of an operand to a register.
@@ -113,7 +158,7 @@ func (l *lowering) constant(m operand.Mem) (r int, ok bool) {
 func (l *lowering) load(to int, o operand.Op) {
 	if m, ok := o.(operand.Mem); ok {
 		if _, kept := l.constant(m); !kept {
-			l.line("FMOVQ %s, F%d", l.place(m), to)
+			l.loadPlace("FMOVQ", m, to)
 			return
 		}
 	}

@@ -145,13 +145,11 @@ func moveScalar(name string) lower {
 			l.line("%s F%d, %s", name, l.source(o[0]), l.place(m))
 			return
 		}
-		from := ""
 		if m, ok := o[0].(operand.Mem); ok {
-			from = l.place(m)
-		} else {
-			from = l.operand(o[0], "")
+			l.loadPlace(name, m, l.result(o[1]))
+			return
 		}
-		l.line("%s %s, F%d", name, from, l.result(o[1]))
+		l.line("%s %s, F%d", name, l.operand(o[0], ""), l.result(o[1]))
 	}
 }
 
@@ -160,7 +158,7 @@ func broadcast(load, dup string) lower {
 		to := l.result(o[1])
 		from := to
 		if m, ok := o[0].(operand.Mem); ok {
-			l.line("%s %s, F%d", load, l.place(m), to)
+			l.loadPlace(load, m, to)
 		} else {
 			from = l.source(o[0])
 		}

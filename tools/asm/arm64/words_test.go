@@ -31,8 +31,11 @@ func TestEncode(t *testing.T) {
 			m := 0
 			if strings.Contains(words[name].shown, "{m}") {
 				m = draw.IntN(32)
+				if strings.Contains(words[name].shown, "x{m}") {
+					m %= 30 // general registers end at 30
+				}
 			}
-			enter(name, words[name].shown, draw.IntN(30), draw.IntN(30), m) // general registers end at 30
+			enter(name, words[name].shown, draw.IntN(30), draw.IntN(30), m)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(shifts)) {

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
@@ -28,6 +30,11 @@ func (s ISA) AddProducts(sums []reg.VecVirtual, value Mem, vectors []reg.VecVirt
 		return
 	}
 	x := s.V()
+	if s.Elements {
+		VMOVSS(value, x)
+		AddElement(sums, 0, x, vectors)
+		return
+	}
 	VBROADCASTSS(value, x)
 	for j, v := range vectors {
 		VFMADD231PS(v, x, sums[j])
@@ -52,6 +59,14 @@ func (s ISA) AddColumn(acc [][]reg.VecVirtual, at Mem, row []reg.VecVirtual, emb
 		AddElement(sums, i%4, values[i/4], row)
 	}
 	for i := whole; i < len(acc); i++ {
+		if s.Elements && i+1 < len(acc) {
+			pair := s.V()
+			VMOVQ(at.Offset(4*i), pair)
+			AddElement(acc[i], 0, pair, row)
+			AddElement(acc[i+1], 1, pair, row)
+			i++
+			continue
+		}
 		multiply(acc[i], at.Offset(4*i), row, embed(i))
 	}
 }
@@ -129,7 +144,11 @@ func (s ISA) StoreTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()
 	VZEROUPPER()
 	RET()
 	Label("edge")
-	s.storeEdge(acc, c, ldc, keep, m, s.masks(n, len(acc[0])), after)
+	store := s.storeEdge
+	if s.Elements {
+		store = s.storeEdgeRows
+	}
+	store(acc, c, ldc, keep, m, s.masks(n, len(acc[0])), after)
 }
 
 // masks are the masks of the first n columns, one for each vector.
@@ -178,6 +197,34 @@ func (s ISA) storeEdge(acc [][]reg.VecVirtual, c, ldc, keep, m reg.Register, mas
 		JEQ(LabelRef("end"))
 	}
 	Label("end")
+	if after != nil {
+		after()
+	}
+	s.Ret()
+}
+
+// storeEdgeRows is storeEdge by a loop over the rows, which the stack holds, for sets whose masked stores are many instructions.
+func (s ISA) storeEdgeRows(acc [][]reg.VecVirtual, c, ldc, keep, m reg.Register, masks []reg.Register, after func()) {
+	row, at := 4*s.Width*len(masks), GP64()
+	LEAQ(AllocLocal(row*len(acc)), at)
+	for i := range acc {
+		for j, v := range acc[i] {
+			VMOVUPS(v, Mem{Base: at, Disp: row*i + 4*s.Width*j})
+		}
+	}
+	Label("row")
+	for j, mask := range masks {
+		v, write := s.Load(Mem{Base: at, Disp: 4 * s.Width * j}), fmt.Sprintf("write%d", j)
+		TESTB(keep, keep)
+		JEQ(LabelRef(write))
+		VADDPS(s.LoadMasked(Mem{Base: c, Disp: 4 * s.Width * j}, mask), v, v)
+		Label(write)
+		s.StoreMasked(v, Mem{Base: c, Disp: 4 * s.Width * j}, mask)
+	}
+	ADDQ(U32(uint32(row)), at)
+	ADDQ(ldc, c)
+	DECQ(m)
+	JNE(LabelRef("row"))
 	if after != nil {
 		after()
 	}

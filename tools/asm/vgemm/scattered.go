@@ -20,11 +20,15 @@ func Scattered(s emit.ISA, mr, nv int) {
 	b := places("b", vectors, nv, 0)
 	acc := s.Accumulators(mr, nv)
 	step := func(u int) {
-		at := GP64()
+		at, scale := GP64(), uint8(4)
 		MOVQ(Mem{Base: offs, Disp: 8 * u}, at)
+		if s.Elements { // whose loads of vectors multiply an index by 1 or 16
+			SHLQ(Imm(2), at)
+			scale = 1
+		}
 		bv := make([]reg.VecVirtual, nv)
 		for j := range bv {
-			bv[j] = s.Load(Mem{Base: b[j], Index: at, Scale: 4})
+			bv[j] = s.Load(Mem{Base: b[j], Index: at, Scale: scale})
 		}
 		s.AddColumn(acc, Mem{Base: a, Disp: u * mr * 4}, bv, func(i int) bool { return i%3 == 1 }, s.AddProducts)
 	}

@@ -18,32 +18,56 @@ func ByRows(s emit.ISA, rows, nv int) {
 	third, thirdB := GP64(), GP64()
 	LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, third)
 	LEAQ(Mem{Base: ldb, Index: ldb, Scale: 2}, thirdB)
-	from := []reg.Register{a}
-	for len(from) < (rows+2)/3 {
+	from, group := []reg.Register{a}, Mem{Index: third, Scale: 1}
+	rowsEach := 3
+	if s.Elements { // which keeps fewer sums of registers than rows
+		rowsEach, group = 2, Mem{Index: lda, Scale: 2}
+	}
+	for len(from) < (rows+rowsEach-1)/rowsEach {
 		next := GP64()
-		LEAQ(Mem{Base: from[len(from)-1], Index: third, Scale: 1}, next)
+		LEAQ(emit.Based(group, from[len(from)-1]), next)
 		from = append(from, next)
 	}
 	acc := s.Accumulators(rows, nv)
-	step := func(u int) {
-		line := [4]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}, {Base: b, Index: thirdB, Scale: 1}}[u]
-		bv := columns(s, line, nv)
+	line := func(u int) []reg.VecVirtual {
+		return columns(s, [4]Mem{{Base: b}, {Base: b, Index: ldb, Scale: 1}, {Base: b, Index: ldb, Scale: 2}, {Base: b, Index: thirdB, Scale: 1}}[u], nv)
+	}
+	eachRow := func(u int, add func(i int, at Mem)) {
 		for i := range acc {
-			at := Mem{Base: from[i/3], Disp: 4 * u}
-			if i%3 > 0 {
-				at.Index, at.Scale = lda, uint8(i%3)
+			at := Mem{Base: from[i/rowsEach], Disp: 4 * u}
+			if beside := i % rowsEach; beside > 0 {
+				at.Index, at.Scale = lda, uint8(beside)
 			}
-			s.AddProducts(acc[i], at, bv, i%6 == 0)
+			add(i, at)
 		}
 	}
-	s.Steps(k, emit.Unroll, func(n int) {
-		for u := range n {
-			step(u)
+	unroll := emit.Unroll
+	if s.Elements { // whose loads of values and indices are instructions of their own
+		unroll *= 2
+	}
+	s.Steps(k, unroll, func(n int) {
+		for u := 0; u < n; u++ {
+			if u == 4 {
+				LEAQ(Mem{Base: b, Index: ldb, Scale: 4}, b)
+			}
+			bv := line(u % 4)
+			if s.Elements && u+1 < n { // a load has the values of two steps
+				second := line(u%4 + 1)
+				eachRow(u, func(i int, at Mem) {
+					values := s.V()
+					VMOVQ(at, values)
+					emit.AddElement(acc[i], 0, values, bv)
+					emit.AddElement(acc[i], 1, values, second)
+				})
+				u++
+				continue
+			}
+			eachRow(u, func(i int, at Mem) { s.AddProducts(acc[i], at, bv, i%6 == 0) })
 		}
 		for _, r := range from {
 			ADDQ(Imm(uint64(4*n)), r)
 		}
-		LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(n)}, b)
+		LEAQ(Mem{Base: b, Index: ldb, Scale: uint8(min(n, 4))}, b)
 	})
 	storeUnpacked(s, acc)
 }

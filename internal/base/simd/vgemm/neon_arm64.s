@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func micro4x1NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
-TEXT ·micro4x1NEON(SB), NOSPLIT, $0-72
+TEXT ·micro4x1NEON(SB), NOSPLIT, $64-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -34,7 +34,7 @@ TEXT ·micro4x1NEON(SB), NOSPLIT, $0-72
 long:
 	MOVD R3, R7
 	MOVD $0x00000004, R8
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 fetch:
 	PRFM 0(R7), PLDL1KEEP
@@ -76,7 +76,7 @@ fetch:
 fetched:
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 four:
 	PRFM 768(R1), PLDL1KEEP
@@ -109,7 +109,6 @@ four:
 	ADD $0x000000c0, R1
 	ADD $0x00000080, R2
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE four
 
@@ -174,18 +173,22 @@ edge:
 	NEG R2, R2
 	ADD R2<<2, R7, R2
 	FMOVQ (R2), F4
+	MOVD $local-64(SP), R2
+	FSTPQ (F0, F1), (R2)
+	FSTPQ (F2, F3), 32(R2)
+
+row:
+	FMOVQ (R2), F0
 	CMPW $0, R0
-	BEQ writeEdge
-	MOVD R3, R0
-	MOVD R1, R2
+	BEQ write0
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
+	FMOVQ (R3), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
+	MOVD R3, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -206,238 +209,45 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d400 // FADD4S V0, V0, 5
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R0), F30
+	FMOVQ F0, (R3)
 	B lowered8
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
+	MOVD R3, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3c91 // LANE1 V17, V4
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143c91 // LANE2 V17, V4
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3c91 // LANE3 V17, V4
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
 lowered8:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d421 // FADD4S V1, V1, 5
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R0), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
-lowered14:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d442 // FADD4S V2, V2, 5
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ (R0), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
-lowered20:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d463 // FADD4S V3, V3, 5
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ F0, (R3)
-	B lowered26
-lowered25:
-	MOVD R3, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered27
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered28
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered29
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered30
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered30:
-lowered26:
+	ADD $0x00000010, R2
 	ADD R6, R3
 	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ F1, (R3)
-	B lowered32
-lowered31:
-	MOVD R3, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered33
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered34
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered35
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered36
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered36:
-lowered32:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ F2, (R3)
-	B lowered38
-lowered37:
-	MOVD R3, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered39
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered40
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered41
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered42
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered42:
-lowered38:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ F3, (R3)
-	B lowered44
-lowered43:
-	MOVD R3, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered45
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered46
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered47
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered48
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered48:
-lowered44:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-
-end:
+	BNE row
 	RET
 
 // func micro4x2NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
-TEXT ·micro4x2NEON(SB), NOSPLIT, $0-72
+TEXT ·micro4x2NEON(SB), NOSPLIT, $128-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -476,7 +286,7 @@ TEXT ·micro4x2NEON(SB), NOSPLIT, $0-72
 long:
 	MOVD R3, R7
 	MOVD $0x00000004, R8
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 fetch:
 	PRFM 0(R7), PLDL1KEEP
@@ -535,7 +345,7 @@ fetch:
 fetched:
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 four:
 	PRFM 768(R1), PLDL1KEEP
@@ -584,7 +394,6 @@ four:
 	ADD $0x000000c0, R1
 	ADD $0x00000080, R2
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE four
 
@@ -669,18 +478,24 @@ edge:
 	NEG R2, R2
 	ADD R2<<2, R7, R2
 	FMOVQ (R2), F9
+	MOVD $local-128(SP), R2
+	FSTPQ (F0, F1), (R2)
+	FSTPQ (F2, F3), 32(R2)
+	FSTPQ (F4, F5), 64(R2)
+	FSTPQ (F6, F7), 96(R2)
+
+row:
+	FMOVQ (R2), F0
 	CMPW $0, R0
-	BEQ writeEdge
-	MOVD R3, R0
-	MOVD R1, R2
+	BEQ write0
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
+	FMOVQ (R3), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
+	MOVD R3, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -701,466 +516,107 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad400 // FADD4S V0, V0, 10
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
-lowered8:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad421 // FADD4S V1, V1, 10
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F0, (R3)
+	B lowered8
+lowered7:
+	MOVD R3, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+lowered8:
+	FMOVQ 16(R2), F0
+	CMPW $0, R0
+	BEQ write1
+	MOVD $16(R3), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R0), F30
+	FMOVQ (R16), F30
 	B lowered14
 lowered13:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
+	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered15
 	WORD $0x0d40821e // LOAD0 V30, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
+	WORD $0x0e0c3d31 // LANE1 V17, V9
 	CBZW R17, lowered16
 	WORD $0x0d40921e // LOAD1 V30, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
+	WORD $0x0e143d31 // LANE2 V17, V9
 	CBZW R17, lowered17
 	WORD $0x4d40821e // LOAD2 V30, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
+	WORD $0x0e1c3d31 // LANE3 V17, V9
 	CBZW R17, lowered18
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered18:
 lowered14:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad442 // FADD4S V2, V2, 10
-	MOVD $16(R0), R16
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R3), R16
 	WORD $0x6eb1a93f // UMINV4S V31, V9
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
+	FMOVQ F0, (R16)
 	B lowered20
 lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
 	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3d31 // LANE1 V17, V9
 	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143d31 // LANE2 V17, V9
 	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3d31 // LANE3 V17, V9
 	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
 lowered20:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad463 // FADD4S V3, V3, 10
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R0), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad484 // FADD4S V4, V4, 10
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad4a5 // FADD4S V5, V5, 10
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R0), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad4c6 // FADD4S V6, V6, 10
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad4e7 // FADD4S V7, V7, 10
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ F0, (R3)
-	B lowered50
-lowered49:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered51
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered52
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered53
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered54
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered54:
-lowered50:
-	MOVD $16(R3), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ F1, (R16)
-	B lowered56
-lowered55:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered57
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered58
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered59
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered60
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered60:
-lowered56:
+	ADD $0x00000020, R2
 	ADD R6, R3
 	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ F2, (R3)
-	B lowered62
-lowered61:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered63
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered64
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered65
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered66
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered66:
-lowered62:
-	MOVD $16(R3), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ F3, (R16)
-	B lowered68
-lowered67:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered69
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered70
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered71
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered72
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered72:
-lowered68:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ F4, (R3)
-	B lowered74
-lowered73:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered75
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered76
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered77
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered78
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered78:
-lowered74:
-	MOVD $16(R3), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ F5, (R16)
-	B lowered80
-lowered79:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered81
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered82
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered83
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered84
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered84:
-lowered80:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ F6, (R3)
-	B lowered86
-lowered85:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered87
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered88
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered89
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered90
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered90:
-lowered86:
-	MOVD $16(R3), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ F7, (R16)
-	B lowered92
-lowered91:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered93
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered94
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered95
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered96
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered96:
-lowered92:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-
-end:
+	BNE row
 	RET
 
 // func micro8x1NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
-TEXT ·micro8x1NEON(SB), NOSPLIT, $0-72
+TEXT ·micro8x1NEON(SB), NOSPLIT, $128-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -1207,7 +663,7 @@ TEXT ·micro8x1NEON(SB), NOSPLIT, $0-72
 long:
 	MOVD R3, R7
 	MOVD $0x00000008, R8
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 fetch:
 	PRFM 0(R7), PLDL1KEEP
@@ -1265,7 +721,7 @@ fetch:
 fetched:
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 four:
 	PRFM 768(R1), PLDL1KEEP
@@ -1314,7 +770,6 @@ four:
 	ADD $0x000000c0, R1
 	ADD $0x00000080, R2
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE four
 
@@ -1403,18 +858,24 @@ edge:
 	NEG R2, R2
 	ADD R2<<2, R7, R2
 	FMOVQ (R2), F8
+	MOVD $local-128(SP), R2
+	FSTPQ (F0, F1), (R2)
+	FSTPQ (F2, F3), 32(R2)
+	FSTPQ (F4, F5), 64(R2)
+	FSTPQ (F6, F7), 96(R2)
+
+row:
+	FMOVQ (R2), F0
 	CMPW $0, R0
-	BEQ writeEdge
-	MOVD R3, R0
-	MOVD R1, R2
+	BEQ write0
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
+	FMOVQ (R3), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
+	MOVD R3, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -1435,490 +896,45 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d400 // FADD4S V0, V0, 9
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R0), F30
+	FMOVQ F0, (R3)
 	B lowered8
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
+	MOVD R3, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3d11 // LANE1 V17, V8
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143d11 // LANE2 V17, V8
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3d11 // LANE3 V17, V8
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
 lowered8:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d421 // FADD4S V1, V1, 9
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R0), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
-lowered14:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d442 // FADD4S V2, V2, 9
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ (R0), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
-lowered20:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d463 // FADD4S V3, V3, 9
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R0), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d484 // FADD4S V4, V4, 9
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R0), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d4a5 // FADD4S V5, V5, 9
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R0), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d4c6 // FADD4S V6, V6, 9
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R0), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d4e7 // FADD4S V7, V7, 9
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ F0, (R3)
-	B lowered50
-lowered49:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered51
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered52
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered53
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered54
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered54:
-lowered50:
+	ADD $0x00000010, R2
 	ADD R6, R3
 	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ F1, (R3)
-	B lowered56
-lowered55:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered57
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered58
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered59
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered60
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered60:
-lowered56:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ F2, (R3)
-	B lowered62
-lowered61:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered63
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered64
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered65
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered66
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered66:
-lowered62:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ F3, (R3)
-	B lowered68
-lowered67:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered69
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered70
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered71
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered72
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered72:
-lowered68:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ F4, (R3)
-	B lowered74
-lowered73:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered75
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered76
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered77
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered78
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered78:
-lowered74:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ F5, (R3)
-	B lowered80
-lowered79:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered81
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered82
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered83
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered84
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered84:
-lowered80:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ F6, (R3)
-	B lowered86
-lowered85:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered87
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered88
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered89
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered90
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered90:
-lowered86:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ F7, (R3)
-	B lowered92
-lowered91:
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered93
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered94
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered95
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered96
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered96:
-lowered92:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-
-end:
+	BNE row
 	RET
 
 // func micro8x2NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
-TEXT ·micro8x2NEON(SB), NOSPLIT, $0-72
+TEXT ·micro8x2NEON(SB), NOSPLIT, $256-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -1981,7 +997,7 @@ TEXT ·micro8x2NEON(SB), NOSPLIT, $0-72
 long:
 	MOVD R3, R7
 	MOVD $0x00000008, R8
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 fetch:
 	PRFM 0(R7), PLDL1KEEP
@@ -2072,7 +1088,7 @@ fetch:
 fetched:
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 four:
 	PRFM 768(R1), PLDL1KEEP
@@ -2153,7 +1169,6 @@ four:
 	ADD $0x000000c0, R1
 	ADD $0x00000080, R2
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE four
 
@@ -2274,18 +1289,28 @@ edge:
 	NEG R2, R2
 	ADD R2<<2, R7, R2
 	FMOVQ (R2), F17
+	MOVD $local-256(SP), R2
+	FSTPQ (F0, F1), (R2)
+	FSTPQ (F2, F3), 32(R2)
+	FSTPQ (F4, F5), 64(R2)
+	FSTPQ (F6, F7), 96(R2)
+	FSTPQ (F8, F9), 128(R2)
+	FSTPQ (F10, F11), 160(R2)
+	FSTPQ (F12, F13), 192(R2)
+	FSTPQ (F14, F15), 224(R2)
+
+row:
+	FMOVQ (R2), F0
 	CMPW $0, R0
-	BEQ writeEdge
-	MOVD R3, R0
-	MOVD R1, R2
+	BEQ write0
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
+	FMOVQ (R3), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
+	MOVD R3, R16
 	WORD $0x0e043e11 // LANE0 V17, V16
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -2306,946 +1331,107 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d400 // FADD4S V0, V0, 18
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
-lowered8:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d421 // FADD4S V1, V1, 18
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F0, (R3)
+	B lowered8
+lowered7:
+	MOVD R3, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+lowered8:
+	FMOVQ 16(R2), F0
+	CMPW $0, R0
+	BEQ write1
+	MOVD $16(R3), R16
+	WORD $0x6eb1aa3f // UMINV4S V31, V17
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R0), F30
+	FMOVQ (R16), F30
 	B lowered14
 lowered13:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
+	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered15
 	WORD $0x0d40821e // LOAD0 V30, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
+	WORD $0x0e0c3e31 // LANE1 V17, V17
 	CBZW R17, lowered16
 	WORD $0x0d40921e // LOAD1 V30, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
+	WORD $0x0e143e31 // LANE2 V17, V17
 	CBZW R17, lowered17
 	WORD $0x4d40821e // LOAD2 V30, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
+	WORD $0x0e1c3e31 // LANE3 V17, V17
 	CBZW R17, lowered18
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered18:
 lowered14:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d442 // FADD4S V2, V2, 18
-	MOVD $16(R0), R16
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R3), R16
 	WORD $0x6eb1aa3f // UMINV4S V31, V17
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
+	FMOVQ F0, (R16)
 	B lowered20
 lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
 	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3e31 // LANE1 V17, V17
 	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143e31 // LANE2 V17, V17
 	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3e31 // LANE3 V17, V17
 	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
 lowered20:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d463 // FADD4S V3, V3, 18
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R0), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d484 // FADD4S V4, V4, 18
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d4a5 // FADD4S V5, V5, 18
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R0), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d4c6 // FADD4S V6, V6, 18
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d4e7 // FADD4S V7, V7, 18
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R0), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d508 // FADD4S V8, V8, 18
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R16), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d529 // FADD4S V9, V9, 18
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R0), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d54a // FADD4S V10, V10, 18
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R16), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d56b // FADD4S V11, V11, 18
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ (R0), F30
-	B lowered74
-lowered73:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered75
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered76
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered77
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered78
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered78:
-lowered74:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d58c // FADD4S V12, V12, 18
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ (R16), F30
-	B lowered80
-lowered79:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered81
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered82
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered83
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered84
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered84:
-lowered80:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d5ad // FADD4S V13, V13, 18
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ (R0), F30
-	B lowered86
-lowered85:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered87
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered88
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered89
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered90
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered90:
-lowered86:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d5ce // FADD4S V14, V14, 18
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ (R16), F30
-	B lowered92
-lowered91:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered93
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered94
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered95
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered96
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered96:
-lowered92:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d5ef // FADD4S V15, V15, 18
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ F0, (R3)
-	B lowered98
-lowered97:
-	MOVD R3, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered99
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered99:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered100
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered100:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered101
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered101:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered102
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered102:
-lowered98:
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ F1, (R16)
-	B lowered104
-lowered103:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered105
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered105:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered106
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered106:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered107
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered107:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered108
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered108:
-lowered104:
+	ADD $0x00000020, R2
 	ADD R6, R3
 	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ F2, (R3)
-	B lowered110
-lowered109:
-	MOVD R3, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered111
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered111:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered112
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered112:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered113
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered113:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered114
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered114:
-lowered110:
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ F3, (R16)
-	B lowered116
-lowered115:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered117
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered117:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered118
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered118:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered119
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered119:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered120
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered120:
-lowered116:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ F4, (R3)
-	B lowered122
-lowered121:
-	MOVD R3, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered123
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered123:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered124
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered124:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered125
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered125:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered126
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered126:
-lowered122:
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ F5, (R16)
-	B lowered128
-lowered127:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered129
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered129:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered130
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered130:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered131
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered131:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered132
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered132:
-lowered128:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ F6, (R3)
-	B lowered134
-lowered133:
-	MOVD R3, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered135
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered135:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered136
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered136:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered137
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered137:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered138
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered138:
-lowered134:
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ F7, (R16)
-	B lowered140
-lowered139:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered141
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered141:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered142
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered142:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered143
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered143:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered144
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered144:
-lowered140:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered145
-	FMOVQ F8, (R3)
-	B lowered146
-lowered145:
-	MOVD R3, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered147
-	WORD $0x0d008208 // STORE0 V8, V16
-lowered147:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered148
-	WORD $0x0d009208 // STORE1 V8, V16
-lowered148:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered149
-	WORD $0x4d008208 // STORE2 V8, V16
-lowered149:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered150
-	WORD $0x4d009208 // STORE3 V8, V16
-lowered150:
-lowered146:
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered151
-	FMOVQ F9, (R16)
-	B lowered152
-lowered151:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered153
-	WORD $0x0d008209 // STORE0 V9, V16
-lowered153:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered154
-	WORD $0x0d009209 // STORE1 V9, V16
-lowered154:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered155
-	WORD $0x4d008209 // STORE2 V9, V16
-lowered155:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered156
-	WORD $0x4d009209 // STORE3 V9, V16
-lowered156:
-lowered152:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered157
-	FMOVQ F10, (R3)
-	B lowered158
-lowered157:
-	MOVD R3, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered159
-	WORD $0x0d00820a // STORE0 V10, V16
-lowered159:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered160
-	WORD $0x0d00920a // STORE1 V10, V16
-lowered160:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered161
-	WORD $0x4d00820a // STORE2 V10, V16
-lowered161:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered162
-	WORD $0x4d00920a // STORE3 V10, V16
-lowered162:
-lowered158:
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered163
-	FMOVQ F11, (R16)
-	B lowered164
-lowered163:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered165
-	WORD $0x0d00820b // STORE0 V11, V16
-lowered165:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered166
-	WORD $0x0d00920b // STORE1 V11, V16
-lowered166:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered167
-	WORD $0x4d00820b // STORE2 V11, V16
-lowered167:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered168
-	WORD $0x4d00920b // STORE3 V11, V16
-lowered168:
-lowered164:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered169
-	FMOVQ F12, (R3)
-	B lowered170
-lowered169:
-	MOVD R3, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered171
-	WORD $0x0d00820c // STORE0 V12, V16
-lowered171:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered172
-	WORD $0x0d00920c // STORE1 V12, V16
-lowered172:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered173
-	WORD $0x4d00820c // STORE2 V12, V16
-lowered173:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered174
-	WORD $0x4d00920c // STORE3 V12, V16
-lowered174:
-lowered170:
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered175
-	FMOVQ F13, (R16)
-	B lowered176
-lowered175:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered177
-	WORD $0x0d00820d // STORE0 V13, V16
-lowered177:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered178
-	WORD $0x0d00920d // STORE1 V13, V16
-lowered178:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered179
-	WORD $0x4d00820d // STORE2 V13, V16
-lowered179:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered180
-	WORD $0x4d00920d // STORE3 V13, V16
-lowered180:
-lowered176:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered181
-	FMOVQ F14, (R3)
-	B lowered182
-lowered181:
-	MOVD R3, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered183
-	WORD $0x0d00820e // STORE0 V14, V16
-lowered183:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered184
-	WORD $0x0d00920e // STORE1 V14, V16
-lowered184:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered185
-	WORD $0x4d00820e // STORE2 V14, V16
-lowered185:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered186
-	WORD $0x4d00920e // STORE3 V14, V16
-lowered186:
-lowered182:
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered187
-	FMOVQ F15, (R16)
-	B lowered188
-lowered187:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered189
-	WORD $0x0d00820f // STORE0 V15, V16
-lowered189:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered190
-	WORD $0x0d00920f // STORE1 V15, V16
-lowered190:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered191
-	WORD $0x4d00820f // STORE2 V15, V16
-lowered191:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered192
-	WORD $0x4d00920f // STORE3 V15, V16
-lowered192:
-lowered188:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-
-end:
+	BNE row
 	RET
 
 // func micro12x1NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
-TEXT ·micro12x1NEON(SB), NOSPLIT, $0-72
+TEXT ·micro12x1NEON(SB), NOSPLIT, $192-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -3308,7 +1494,7 @@ TEXT ·micro12x1NEON(SB), NOSPLIT, $0-72
 long:
 	MOVD R3, R7
 	MOVD $0x0000000c, R8
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 fetch:
 	PRFM 0(R7), PLDL1KEEP
@@ -3386,7 +1572,7 @@ fetch:
 fetched:
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 four:
 	PRFM 768(R1), PLDL1KEEP
@@ -3455,7 +1641,6 @@ four:
 	ADD $0x000000c0, R1
 	ADD $0x00000080, R2
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE four
 
@@ -3569,18 +1754,26 @@ edge:
 	NEG R2, R2
 	ADD R2<<2, R7, R2
 	FMOVQ (R2), F12
+	MOVD $local-192(SP), R2
+	FSTPQ (F0, F1), (R2)
+	FSTPQ (F2, F3), 32(R2)
+	FSTPQ (F4, F5), 64(R2)
+	FSTPQ (F6, F7), 96(R2)
+	FSTPQ (F8, F9), 128(R2)
+	FSTPQ (F10, F11), 160(R2)
+
+row:
+	FMOVQ (R2), F0
 	CMPW $0, R0
-	BEQ writeEdge
-	MOVD R3, R0
-	MOVD R1, R2
+	BEQ write0
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
+	FMOVQ (R3), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
+	MOVD R3, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -3601,742 +1794,45 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd400 // FADD4S V0, V0, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R0), F30
+	FMOVQ F0, (R3)
 	B lowered8
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
+	MOVD R3, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3d91 // LANE1 V17, V12
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143d91 // LANE2 V17, V12
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3d91 // LANE3 V17, V12
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
 lowered8:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd421 // FADD4S V1, V1, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R0), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
-lowered14:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd442 // FADD4S V2, V2, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ (R0), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
-lowered20:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd463 // FADD4S V3, V3, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R0), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd484 // FADD4S V4, V4, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R0), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd4a5 // FADD4S V5, V5, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R0), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd4c6 // FADD4S V6, V6, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R0), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd4e7 // FADD4S V7, V7, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R0), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd508 // FADD4S V8, V8, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R0), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd529 // FADD4S V9, V9, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R0), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd54a // FADD4S V10, V10, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R0), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd56b // FADD4S V11, V11, 13
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ F0, (R3)
-	B lowered74
-lowered73:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered75
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered76
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered77
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered78
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered78:
-lowered74:
+	ADD $0x00000010, R2
 	ADD R6, R3
 	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ F1, (R3)
-	B lowered80
-lowered79:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered81
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered82
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered83
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered84
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered84:
-lowered80:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ F2, (R3)
-	B lowered86
-lowered85:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered87
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered88
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered89
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered90
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered90:
-lowered86:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ F3, (R3)
-	B lowered92
-lowered91:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered93
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered94
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered95
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered96
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered96:
-lowered92:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ F4, (R3)
-	B lowered98
-lowered97:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered99
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered99:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered100
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered100:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered101
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered101:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered102
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered102:
-lowered98:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ F5, (R3)
-	B lowered104
-lowered103:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered105
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered105:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered106
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered106:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered107
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered107:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered108
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered108:
-lowered104:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ F6, (R3)
-	B lowered110
-lowered109:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered111
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered111:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered112
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered112:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered113
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered113:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered114
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered114:
-lowered110:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ F7, (R3)
-	B lowered116
-lowered115:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered117
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered117:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered118
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered118:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered119
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered119:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered120
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered120:
-lowered116:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ F8, (R3)
-	B lowered122
-lowered121:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered123
-	WORD $0x0d008208 // STORE0 V8, V16
-lowered123:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered124
-	WORD $0x0d009208 // STORE1 V8, V16
-lowered124:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered125
-	WORD $0x4d008208 // STORE2 V8, V16
-lowered125:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered126
-	WORD $0x4d009208 // STORE3 V8, V16
-lowered126:
-lowered122:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ F9, (R3)
-	B lowered128
-lowered127:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered129
-	WORD $0x0d008209 // STORE0 V9, V16
-lowered129:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered130
-	WORD $0x0d009209 // STORE1 V9, V16
-lowered130:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered131
-	WORD $0x4d008209 // STORE2 V9, V16
-lowered131:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered132
-	WORD $0x4d009209 // STORE3 V9, V16
-lowered132:
-lowered128:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ F10, (R3)
-	B lowered134
-lowered133:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered135
-	WORD $0x0d00820a // STORE0 V10, V16
-lowered135:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered136
-	WORD $0x0d00920a // STORE1 V10, V16
-lowered136:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered137
-	WORD $0x4d00820a // STORE2 V10, V16
-lowered137:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered138
-	WORD $0x4d00920a // STORE3 V10, V16
-lowered138:
-lowered134:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ F11, (R3)
-	B lowered140
-lowered139:
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered141
-	WORD $0x0d00820b // STORE0 V11, V16
-lowered141:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered142
-	WORD $0x0d00920b // STORE1 V11, V16
-lowered142:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered143
-	WORD $0x4d00820b // STORE2 V11, V16
-lowered143:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered144
-	WORD $0x4d00920b // STORE3 V11, V16
-lowered144:
-lowered140:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-
-end:
+	BNE row
 	RET
 
 // func micro12x2NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
-TEXT ·micro12x2NEON(SB), NOSPLIT, $0-72
+TEXT ·micro12x2NEON(SB), NOSPLIT, $384-72
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD b+16(FP), R2
@@ -4423,7 +1919,7 @@ TEXT ·micro12x2NEON(SB), NOSPLIT, $0-72
 long:
 	MOVD R3, R7
 	MOVD $0x0000000c, R8
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 fetch:
 	PRFM 0(R7), PLDL1KEEP
@@ -4550,7 +2046,7 @@ fetch:
 fetched:
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 four:
 	PRFM 768(R1), PLDL1KEEP
@@ -4667,7 +2163,6 @@ four:
 	ADD $0x000000c0, R1
 	ADD $0x00000080, R2
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE four
 
@@ -4825,18 +2320,32 @@ edge:
 	NEG R2, R2
 	ADD R2<<2, R7, R2
 	FMOVQ (R2), F25
+	MOVD $local-384(SP), R2
+	FSTPQ (F0, F1), (R2)
+	FSTPQ (F2, F3), 32(R2)
+	FSTPQ (F4, F5), 64(R2)
+	FSTPQ (F6, F7), 96(R2)
+	FSTPQ (F8, F9), 128(R2)
+	FSTPQ (F10, F11), 160(R2)
+	FSTPQ (F12, F13), 192(R2)
+	FSTPQ (F14, F15), 224(R2)
+	FSTPQ (F16, F17), 256(R2)
+	FSTPQ (F18, F19), 288(R2)
+	FSTPQ (F20, F21), 320(R2)
+	FSTPQ (F22, F23), 352(R2)
+
+row:
+	FMOVQ (R2), F0
 	CMPW $0, R0
-	BEQ writeEdge
-	MOVD R3, R0
-	MOVD R1, R2
+	BEQ write0
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
+	FMOVQ (R3), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
+	MOVD R3, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -4857,1426 +2366,107 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad400 // FADD4S V0, V0, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
-lowered8:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad421 // FADD4S V1, V1, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F0, (R3)
+	B lowered8
+lowered7:
+	MOVD R3, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+lowered8:
+	FMOVQ 16(R2), F0
+	CMPW $0, R0
+	BEQ write1
+	MOVD $16(R3), R16
+	WORD $0x6eb1ab3f // UMINV4S V31, V25
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R0), F30
+	FMOVQ (R16), F30
 	B lowered14
 lowered13:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
+	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered15
 	WORD $0x0d40821e // LOAD0 V30, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
+	WORD $0x0e0c3f31 // LANE1 V17, V25
 	CBZW R17, lowered16
 	WORD $0x0d40921e // LOAD1 V30, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
+	WORD $0x0e143f31 // LANE2 V17, V25
 	CBZW R17, lowered17
 	WORD $0x4d40821e // LOAD2 V30, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
+	WORD $0x0e1c3f31 // LANE3 V17, V25
 	CBZW R17, lowered18
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered18:
 lowered14:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad442 // FADD4S V2, V2, 26
-	MOVD $16(R0), R16
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R3), R16
 	WORD $0x6eb1ab3f // UMINV4S V31, V25
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
+	FMOVQ F0, (R16)
 	B lowered20
 lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
 	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3f31 // LANE1 V17, V25
 	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143f31 // LANE2 V17, V25
 	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3f31 // LANE3 V17, V25
 	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
 lowered20:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad463 // FADD4S V3, V3, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R0), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad484 // FADD4S V4, V4, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad4a5 // FADD4S V5, V5, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R0), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad4c6 // FADD4S V6, V6, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad4e7 // FADD4S V7, V7, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R0), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad508 // FADD4S V8, V8, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R16), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad529 // FADD4S V9, V9, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R0), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad54a // FADD4S V10, V10, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R16), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad56b // FADD4S V11, V11, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ (R0), F30
-	B lowered74
-lowered73:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered75
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered76
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered77
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered78
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered78:
-lowered74:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad58c // FADD4S V12, V12, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ (R16), F30
-	B lowered80
-lowered79:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered81
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered82
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered83
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered84
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered84:
-lowered80:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad5ad // FADD4S V13, V13, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ (R0), F30
-	B lowered86
-lowered85:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered87
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered88
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered89
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered90
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered90:
-lowered86:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad5ce // FADD4S V14, V14, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ (R16), F30
-	B lowered92
-lowered91:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered93
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered94
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered95
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered96
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered96:
-lowered92:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad5ef // FADD4S V15, V15, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ (R0), F30
-	B lowered98
-lowered97:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered99
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered99:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered100
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered100:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered101
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered101:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered102
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered102:
-lowered98:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad610 // FADD4S V16, V16, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ (R16), F30
-	B lowered104
-lowered103:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered105
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered105:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered106
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered106:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered107
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered107:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered108
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered108:
-lowered104:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad631 // FADD4S V17, V17, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ (R0), F30
-	B lowered110
-lowered109:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered111
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered111:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered112
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered112:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered113
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered113:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered114
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered114:
-lowered110:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad652 // FADD4S V18, V18, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ (R16), F30
-	B lowered116
-lowered115:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered117
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered117:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered118
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered118:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered119
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered119:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered120
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered120:
-lowered116:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad673 // FADD4S V19, V19, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ (R0), F30
-	B lowered122
-lowered121:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered123
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered123:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered124
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered124:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered125
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered125:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered126
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered126:
-lowered122:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad694 // FADD4S V20, V20, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ (R16), F30
-	B lowered128
-lowered127:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered129
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered129:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered130
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered130:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered131
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered131:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered132
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered132:
-lowered128:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad6b5 // FADD4S V21, V21, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ (R0), F30
-	B lowered134
-lowered133:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered135
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered135:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered136
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered136:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered137
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered137:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered138
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered138:
-lowered134:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad6d6 // FADD4S V22, V22, 26
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ (R16), F30
-	B lowered140
-lowered139:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered141
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered141:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered142
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered142:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered143
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered143:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered144
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered144:
-lowered140:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad6f7 // FADD4S V23, V23, 26
-	ADD R6, R0
-	SUBS $1, R2
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered145
-	FMOVQ F0, (R3)
-	B lowered146
-lowered145:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered147
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered147:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered148
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered148:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered149
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered149:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered150
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered150:
-lowered146:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered151
-	FMOVQ F1, (R16)
-	B lowered152
-lowered151:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered153
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered153:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered154
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered154:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered155
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered155:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered156
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered156:
-lowered152:
+	ADD $0x00000020, R2
 	ADD R6, R3
 	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered157
-	FMOVQ F2, (R3)
-	B lowered158
-lowered157:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered159
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered159:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered160
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered160:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered161
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered161:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered162
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered162:
-lowered158:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered163
-	FMOVQ F3, (R16)
-	B lowered164
-lowered163:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered165
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered165:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered166
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered166:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered167
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered167:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered168
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered168:
-lowered164:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered169
-	FMOVQ F4, (R3)
-	B lowered170
-lowered169:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered171
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered171:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered172
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered172:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered173
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered173:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered174
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered174:
-lowered170:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered175
-	FMOVQ F5, (R16)
-	B lowered176
-lowered175:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered177
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered177:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered178
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered178:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered179
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered179:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered180
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered180:
-lowered176:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered181
-	FMOVQ F6, (R3)
-	B lowered182
-lowered181:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered183
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered183:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered184
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered184:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered185
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered185:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered186
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered186:
-lowered182:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered187
-	FMOVQ F7, (R16)
-	B lowered188
-lowered187:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered189
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered189:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered190
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered190:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered191
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered191:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered192
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered192:
-lowered188:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered193
-	FMOVQ F8, (R3)
-	B lowered194
-lowered193:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered195
-	WORD $0x0d008208 // STORE0 V8, V16
-lowered195:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered196
-	WORD $0x0d009208 // STORE1 V8, V16
-lowered196:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered197
-	WORD $0x4d008208 // STORE2 V8, V16
-lowered197:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered198
-	WORD $0x4d009208 // STORE3 V8, V16
-lowered198:
-lowered194:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered199
-	FMOVQ F9, (R16)
-	B lowered200
-lowered199:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered201
-	WORD $0x0d008209 // STORE0 V9, V16
-lowered201:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered202
-	WORD $0x0d009209 // STORE1 V9, V16
-lowered202:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered203
-	WORD $0x4d008209 // STORE2 V9, V16
-lowered203:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered204
-	WORD $0x4d009209 // STORE3 V9, V16
-lowered204:
-lowered200:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered205
-	FMOVQ F10, (R3)
-	B lowered206
-lowered205:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered207
-	WORD $0x0d00820a // STORE0 V10, V16
-lowered207:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered208
-	WORD $0x0d00920a // STORE1 V10, V16
-lowered208:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered209
-	WORD $0x4d00820a // STORE2 V10, V16
-lowered209:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered210
-	WORD $0x4d00920a // STORE3 V10, V16
-lowered210:
-lowered206:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered211
-	FMOVQ F11, (R16)
-	B lowered212
-lowered211:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered213
-	WORD $0x0d00820b // STORE0 V11, V16
-lowered213:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered214
-	WORD $0x0d00920b // STORE1 V11, V16
-lowered214:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered215
-	WORD $0x4d00820b // STORE2 V11, V16
-lowered215:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered216
-	WORD $0x4d00920b // STORE3 V11, V16
-lowered216:
-lowered212:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered217
-	FMOVQ F12, (R3)
-	B lowered218
-lowered217:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered219
-	WORD $0x0d00820c // STORE0 V12, V16
-lowered219:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered220
-	WORD $0x0d00920c // STORE1 V12, V16
-lowered220:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered221
-	WORD $0x4d00820c // STORE2 V12, V16
-lowered221:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered222
-	WORD $0x4d00920c // STORE3 V12, V16
-lowered222:
-lowered218:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered223
-	FMOVQ F13, (R16)
-	B lowered224
-lowered223:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered225
-	WORD $0x0d00820d // STORE0 V13, V16
-lowered225:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered226
-	WORD $0x0d00920d // STORE1 V13, V16
-lowered226:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered227
-	WORD $0x4d00820d // STORE2 V13, V16
-lowered227:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered228
-	WORD $0x4d00920d // STORE3 V13, V16
-lowered228:
-lowered224:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered229
-	FMOVQ F14, (R3)
-	B lowered230
-lowered229:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered231
-	WORD $0x0d00820e // STORE0 V14, V16
-lowered231:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered232
-	WORD $0x0d00920e // STORE1 V14, V16
-lowered232:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered233
-	WORD $0x4d00820e // STORE2 V14, V16
-lowered233:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered234
-	WORD $0x4d00920e // STORE3 V14, V16
-lowered234:
-lowered230:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered235
-	FMOVQ F15, (R16)
-	B lowered236
-lowered235:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered237
-	WORD $0x0d00820f // STORE0 V15, V16
-lowered237:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered238
-	WORD $0x0d00920f // STORE1 V15, V16
-lowered238:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered239
-	WORD $0x4d00820f // STORE2 V15, V16
-lowered239:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered240
-	WORD $0x4d00920f // STORE3 V15, V16
-lowered240:
-lowered236:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered241
-	FMOVQ F16, (R3)
-	B lowered242
-lowered241:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered243
-	WORD $0x0d008210 // STORE0 V16, V16
-lowered243:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered244
-	WORD $0x0d009210 // STORE1 V16, V16
-lowered244:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered245
-	WORD $0x4d008210 // STORE2 V16, V16
-lowered245:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered246
-	WORD $0x4d009210 // STORE3 V16, V16
-lowered246:
-lowered242:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered247
-	FMOVQ F17, (R16)
-	B lowered248
-lowered247:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered249
-	WORD $0x0d008211 // STORE0 V17, V16
-lowered249:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered250
-	WORD $0x0d009211 // STORE1 V17, V16
-lowered250:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered251
-	WORD $0x4d008211 // STORE2 V17, V16
-lowered251:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered252
-	WORD $0x4d009211 // STORE3 V17, V16
-lowered252:
-lowered248:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered253
-	FMOVQ F18, (R3)
-	B lowered254
-lowered253:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered255
-	WORD $0x0d008212 // STORE0 V18, V16
-lowered255:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered256
-	WORD $0x0d009212 // STORE1 V18, V16
-lowered256:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered257
-	WORD $0x4d008212 // STORE2 V18, V16
-lowered257:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered258
-	WORD $0x4d009212 // STORE3 V18, V16
-lowered258:
-lowered254:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered259
-	FMOVQ F19, (R16)
-	B lowered260
-lowered259:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered261
-	WORD $0x0d008213 // STORE0 V19, V16
-lowered261:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered262
-	WORD $0x0d009213 // STORE1 V19, V16
-lowered262:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered263
-	WORD $0x4d008213 // STORE2 V19, V16
-lowered263:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered264
-	WORD $0x4d009213 // STORE3 V19, V16
-lowered264:
-lowered260:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered265
-	FMOVQ F20, (R3)
-	B lowered266
-lowered265:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered267
-	WORD $0x0d008214 // STORE0 V20, V16
-lowered267:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered268
-	WORD $0x0d009214 // STORE1 V20, V16
-lowered268:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered269
-	WORD $0x4d008214 // STORE2 V20, V16
-lowered269:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered270
-	WORD $0x4d009214 // STORE3 V20, V16
-lowered270:
-lowered266:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered271
-	FMOVQ F21, (R16)
-	B lowered272
-lowered271:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered273
-	WORD $0x0d008215 // STORE0 V21, V16
-lowered273:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered274
-	WORD $0x0d009215 // STORE1 V21, V16
-lowered274:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered275
-	WORD $0x4d008215 // STORE2 V21, V16
-lowered275:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered276
-	WORD $0x4d009215 // STORE3 V21, V16
-lowered276:
-lowered272:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered277
-	FMOVQ F22, (R3)
-	B lowered278
-lowered277:
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered279
-	WORD $0x0d008216 // STORE0 V22, V16
-lowered279:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered280
-	WORD $0x0d009216 // STORE1 V22, V16
-lowered280:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered281
-	WORD $0x4d008216 // STORE2 V22, V16
-lowered281:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered282
-	WORD $0x4d009216 // STORE3 V22, V16
-lowered282:
-lowered278:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered283
-	FMOVQ F23, (R16)
-	B lowered284
-lowered283:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered285
-	WORD $0x0d008217 // STORE0 V23, V16
-lowered285:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered286
-	WORD $0x0d009217 // STORE1 V23, V16
-lowered286:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered287
-	WORD $0x4d008217 // STORE2 V23, V16
-lowered287:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered288
-	WORD $0x4d009217 // STORE3 V23, V16
-lowered288:
-lowered284:
-	ADD R6, R3
-	SUBS $1, R1
-	BEQ end
-
-end:
+	BNE row
 	RET
 
 // func rows4x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·rows4x1NEON(SB), NOSPLIT, $0-96
+TEXT ·rows4x1NEON(SB), NOSPLIT, $64-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -6307,80 +2497,83 @@ tile:
 	ADD R7, R26
 	MOVD R26, a+8(FP)
 	ADD R2<<1, R2, R7
-	ADD R6<<1, R6, R8
-	ADD R7, R1, R7
+	ADD R6<<1, R6, R7
+	ADD R2<<1, R1, R8
 	WORD $0x6e201c00 // EOR16B V0, V0, 0
 	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x6e221c42 // EOR16B V2, V2, 2
 	WORD $0x6e231c63 // EOR16B V3, V3, 3
-	CMP $0x00000004, R0
+	CMP $0x00000008, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FMOVQ (R3), F4
-	FMOVS (R1), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca0 // FMLA4S V0, V5, 4
+	WORD $0x3ce66865 // FMOVQ (R3)(R6*1), F5
+	FMOVD (R1), F6
+	WORD $0x4f861080 // FMLA4S0 V0, V4, 6
+	WORD $0x4fa610a0 // FMLA4S1 V0, V5, 6
 	ADD R2, R1, R19
-	FMOVS (R19), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca1 // FMLA4S V1, V5, 4
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca2 // FMLA4S V2, V5, 4
-	FMOVS (R7), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca3 // FMLA4S V3, V5, 4
-	ADD R6, R3, R21
+	FMOVD (R19), F6
+	WORD $0x4f861081 // FMLA4S0 V1, V4, 6
+	WORD $0x4fa610a1 // FMLA4S1 V1, V5, 6
+	FMOVD (R8), F6
+	WORD $0x4f861082 // FMLA4S0 V2, V4, 6
+	WORD $0x4fa610a2 // FMLA4S1 V2, V5, 6
+	ADD R2, R8, R20
+	FMOVD (R20), F6
+	WORD $0x4f861083 // FMLA4S0 V3, V4, 6
+	WORD $0x4fa610a3 // FMLA4S1 V3, V5, 6
+	ADD R6<<1, R3, R21
 	FMOVQ (R21), F4
-	FMOVS 4(R1), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca0 // FMLA4S V0, V5, 4
-	FMOVS 4(R19), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca1 // FMLA4S V1, V5, 4
-	FMOVS 4(R20), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca2 // FMLA4S V2, V5, 4
-	FMOVS 4(R7), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca3 // FMLA4S V3, V5, 4
-	ADD R6<<1, R3, R22
-	FMOVQ (R22), F4
-	FMOVS 8(R1), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca0 // FMLA4S V0, V5, 4
-	FMOVS 8(R19), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca1 // FMLA4S V1, V5, 4
-	FMOVS 8(R20), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca2 // FMLA4S V2, V5, 4
-	FMOVS 8(R7), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca3 // FMLA4S V3, V5, 4
-	ADD R8, R3, R23
-	FMOVQ (R23), F4
-	FMOVS 12(R1), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca0 // FMLA4S V0, V5, 4
-	FMOVS 12(R19), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca1 // FMLA4S V1, V5, 4
-	FMOVS 12(R20), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca2 // FMLA4S V2, V5, 4
-	FMOVS 12(R7), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca3 // FMLA4S V3, V5, 4
-	ADD $0x10, R1
-	ADD $0x10, R7
+	WORD $0x3ce76865 // FMOVQ (R3)(R7*1), F5
+	FMOVD 8(R1), F6
+	WORD $0x4f861080 // FMLA4S0 V0, V4, 6
+	WORD $0x4fa610a0 // FMLA4S1 V0, V5, 6
+	FMOVD 8(R19), F6
+	WORD $0x4f861081 // FMLA4S0 V1, V4, 6
+	WORD $0x4fa610a1 // FMLA4S1 V1, V5, 6
+	FMOVD 8(R8), F6
+	WORD $0x4f861082 // FMLA4S0 V2, V4, 6
+	WORD $0x4fa610a2 // FMLA4S1 V2, V5, 6
+	FMOVD 8(R20), F6
+	WORD $0x4f861083 // FMLA4S0 V3, V4, 6
+	WORD $0x4fa610a3 // FMLA4S1 V3, V5, 6
 	ADD R6<<2, R3, R3
-	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
-	CMP $0x00000004, R0
+	FMOVQ (R3), F4
+	WORD $0x3ce66865 // FMOVQ (R3)(R6*1), F5
+	FMOVD 16(R1), F6
+	WORD $0x4f861080 // FMLA4S0 V0, V4, 6
+	WORD $0x4fa610a0 // FMLA4S1 V0, V5, 6
+	FMOVD 16(R19), F6
+	WORD $0x4f861081 // FMLA4S0 V1, V4, 6
+	WORD $0x4fa610a1 // FMLA4S1 V1, V5, 6
+	FMOVD 16(R8), F6
+	WORD $0x4f861082 // FMLA4S0 V2, V4, 6
+	WORD $0x4fa610a2 // FMLA4S1 V2, V5, 6
+	FMOVD 16(R20), F6
+	WORD $0x4f861083 // FMLA4S0 V3, V4, 6
+	WORD $0x4fa610a3 // FMLA4S1 V3, V5, 6
+	ADD R6<<1, R3, R21
+	FMOVQ (R21), F4
+	WORD $0x3ce76865 // FMOVQ (R3)(R7*1), F5
+	FMOVD 24(R1), F6
+	WORD $0x4f861080 // FMLA4S0 V0, V4, 6
+	WORD $0x4fa610a0 // FMLA4S1 V0, V5, 6
+	FMOVD 24(R19), F6
+	WORD $0x4f861081 // FMLA4S0 V1, V4, 6
+	WORD $0x4fa610a1 // FMLA4S1 V1, V5, 6
+	FMOVD 24(R8), F6
+	WORD $0x4f861082 // FMLA4S0 V2, V4, 6
+	WORD $0x4fa610a2 // FMLA4S1 V2, V5, 6
+	FMOVD 24(R20), F6
+	WORD $0x4f861083 // FMLA4S0 V3, V4, 6
+	WORD $0x4fa610a3 // FMLA4S1 V3, V5, 6
+	ADD $0x20, R1
+	ADD $0x20, R8
+	ADD R6<<2, R3, R3
+	SUBS $0x00000008, R0
+	CMP $0x00000008, R0
 	BGE several
 
 one:
@@ -6388,21 +2581,15 @@ one:
 	BEQ store
 	FMOVQ (R3), F4
 	FMOVS (R1), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca0 // FMLA4S V0, V5, 4
-	ADD R2, R1, R19
-	FMOVS (R19), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca1 // FMLA4S V1, V5, 4
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca2 // FMLA4S V2, V5, 4
-	FMOVS (R7), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4e24cca3 // FMLA4S V3, V5, 4
+	WORD $0x4f851080 // FMLA4S0 V0, V4, 5
+	WORD $0xbc626825 // FMOVS (R1)(R2*1), F5
+	WORD $0x4f851081 // FMLA4S0 V1, V4, 5
+	FMOVS (R8), F5
+	WORD $0x4f851082 // FMLA4S0 V2, V4, 5
+	WORD $0xbc626905 // FMOVS (R8)(R2*1), F5
+	WORD $0x4f851083 // FMLA4S0 V3, V4, 5
 	ADD $0x04, R1
-	ADD $0x04, R7
+	ADD $0x04, R8
 	ADD R6, R3, R3
 	SUBS $1, R0
 	B one
@@ -6462,18 +2649,22 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F4
+	MOVD $local-64(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -6494,234 +2685,41 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d400 // FADD4S V0, V0, 5
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R2), F30
+	FMOVQ F0, (R0)
 	B lowered8
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3c91 // LANE1 V17, V4
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143c91 // LANE2 V17, V4
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3c91 // LANE3 V17, V4
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
 lowered8:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d421 // FADD4S V1, V1, 5
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R2), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
-lowered14:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d442 // FADD4S V2, V2, 5
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ (R2), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
-lowered20:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d463 // FADD4S V3, V3, 5
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ F0, (R0)
-	B lowered26
-lowered25:
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered27
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered28
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered29
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered30
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered30:
-lowered26:
+	ADD $0x00000010, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ F1, (R0)
-	B lowered32
-lowered31:
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered33
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered34
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered35
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered36
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered36:
-lowered32:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ F2, (R0)
-	B lowered38
-lowered37:
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered39
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered40
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered41
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered42
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered42:
-lowered38:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ F3, (R0)
-	B lowered44
-lowered43:
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered45
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered46
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered47
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered48
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered48:
-lowered44:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -6730,7 +2728,7 @@ end:
 	RET
 
 // func rows4x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·rows4x2NEON(SB), NOSPLIT, $0-96
+TEXT ·rows4x2NEON(SB), NOSPLIT, $128-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -6765,8 +2763,8 @@ tile:
 	ADD R7, R26
 	MOVD R26, a+8(FP)
 	ADD R2<<1, R2, R7
-	ADD R6<<1, R6, R8
-	ADD R7, R1, R7
+	ADD R6<<1, R6, R7
+	ADD R2<<1, R1, R8
 	WORD $0x6e201c00 // EOR16B V0, V0, 0
 	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x6e221c42 // EOR16B V2, V2, 2
@@ -6775,90 +2773,113 @@ tile:
 	WORD $0x6e251ca5 // EOR16B V5, V5, 5
 	WORD $0x6e261cc6 // EOR16B V6, V6, 6
 	WORD $0x6e271ce7 // EOR16B V7, V7, 7
-	CMP $0x00000004, R0
+	CMP $0x00000008, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FLDPQ (R3), (F8, F9)
-	FMOVS (R1), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd40 // FMLA4S V0, V10, 8
-	WORD $0x4e29cd41 // FMLA4S V1, V10, 9
-	ADD R2, R1, R19
-	FMOVS (R19), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd42 // FMLA4S V2, V10, 8
-	WORD $0x4e29cd43 // FMLA4S V3, V10, 9
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd44 // FMLA4S V4, V10, 8
-	WORD $0x4e29cd45 // FMLA4S V5, V10, 9
-	FMOVS (R7), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd46 // FMLA4S V6, V10, 8
-	WORD $0x4e29cd47 // FMLA4S V7, V10, 9
-	ADD R6, R3, R21
-	FLDPQ (R21), (F8, F9)
-	FMOVS 4(R1), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd40 // FMLA4S V0, V10, 8
-	WORD $0x4e29cd41 // FMLA4S V1, V10, 9
-	FMOVS 4(R19), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd42 // FMLA4S V2, V10, 8
-	WORD $0x4e29cd43 // FMLA4S V3, V10, 9
-	FMOVS 4(R20), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd44 // FMLA4S V4, V10, 8
-	WORD $0x4e29cd45 // FMLA4S V5, V10, 9
-	FMOVS 4(R7), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd46 // FMLA4S V6, V10, 8
-	WORD $0x4e29cd47 // FMLA4S V7, V10, 9
+	ADD R6, R3, R19
+	FLDPQ (R19), (F10, F11)
+	FMOVD (R1), F12
+	WORD $0x4f8c1100 // FMLA4S0 V0, V8, 12
+	WORD $0x4f8c1121 // FMLA4S0 V1, V9, 12
+	WORD $0x4fac1140 // FMLA4S1 V0, V10, 12
+	WORD $0x4fac1161 // FMLA4S1 V1, V11, 12
+	ADD R2, R1, R20
+	FMOVD (R20), F12
+	WORD $0x4f8c1102 // FMLA4S0 V2, V8, 12
+	WORD $0x4f8c1123 // FMLA4S0 V3, V9, 12
+	WORD $0x4fac1142 // FMLA4S1 V2, V10, 12
+	WORD $0x4fac1163 // FMLA4S1 V3, V11, 12
+	FMOVD (R8), F12
+	WORD $0x4f8c1104 // FMLA4S0 V4, V8, 12
+	WORD $0x4f8c1125 // FMLA4S0 V5, V9, 12
+	WORD $0x4fac1144 // FMLA4S1 V4, V10, 12
+	WORD $0x4fac1165 // FMLA4S1 V5, V11, 12
+	ADD R2, R8, R21
+	FMOVD (R21), F12
+	WORD $0x4f8c1106 // FMLA4S0 V6, V8, 12
+	WORD $0x4f8c1127 // FMLA4S0 V7, V9, 12
+	WORD $0x4fac1146 // FMLA4S1 V6, V10, 12
+	WORD $0x4fac1167 // FMLA4S1 V7, V11, 12
 	ADD R6<<1, R3, R22
 	FLDPQ (R22), (F8, F9)
-	FMOVS 8(R1), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd40 // FMLA4S V0, V10, 8
-	WORD $0x4e29cd41 // FMLA4S V1, V10, 9
-	FMOVS 8(R19), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd42 // FMLA4S V2, V10, 8
-	WORD $0x4e29cd43 // FMLA4S V3, V10, 9
-	FMOVS 8(R20), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd44 // FMLA4S V4, V10, 8
-	WORD $0x4e29cd45 // FMLA4S V5, V10, 9
-	FMOVS 8(R7), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd46 // FMLA4S V6, V10, 8
-	WORD $0x4e29cd47 // FMLA4S V7, V10, 9
-	ADD R8, R3, R23
-	FLDPQ (R23), (F8, F9)
-	FMOVS 12(R1), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd40 // FMLA4S V0, V10, 8
-	WORD $0x4e29cd41 // FMLA4S V1, V10, 9
-	FMOVS 12(R19), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd42 // FMLA4S V2, V10, 8
-	WORD $0x4e29cd43 // FMLA4S V3, V10, 9
-	FMOVS 12(R20), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd44 // FMLA4S V4, V10, 8
-	WORD $0x4e29cd45 // FMLA4S V5, V10, 9
-	FMOVS 12(R7), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd46 // FMLA4S V6, V10, 8
-	WORD $0x4e29cd47 // FMLA4S V7, V10, 9
-	ADD $0x10, R1
-	ADD $0x10, R7
+	ADD R7, R3, R23
+	FLDPQ (R23), (F10, F11)
+	FMOVD 8(R1), F12
+	WORD $0x4f8c1100 // FMLA4S0 V0, V8, 12
+	WORD $0x4f8c1121 // FMLA4S0 V1, V9, 12
+	WORD $0x4fac1140 // FMLA4S1 V0, V10, 12
+	WORD $0x4fac1161 // FMLA4S1 V1, V11, 12
+	FMOVD 8(R20), F12
+	WORD $0x4f8c1102 // FMLA4S0 V2, V8, 12
+	WORD $0x4f8c1123 // FMLA4S0 V3, V9, 12
+	WORD $0x4fac1142 // FMLA4S1 V2, V10, 12
+	WORD $0x4fac1163 // FMLA4S1 V3, V11, 12
+	FMOVD 8(R8), F12
+	WORD $0x4f8c1104 // FMLA4S0 V4, V8, 12
+	WORD $0x4f8c1125 // FMLA4S0 V5, V9, 12
+	WORD $0x4fac1144 // FMLA4S1 V4, V10, 12
+	WORD $0x4fac1165 // FMLA4S1 V5, V11, 12
+	FMOVD 8(R21), F12
+	WORD $0x4f8c1106 // FMLA4S0 V6, V8, 12
+	WORD $0x4f8c1127 // FMLA4S0 V7, V9, 12
+	WORD $0x4fac1146 // FMLA4S1 V6, V10, 12
+	WORD $0x4fac1167 // FMLA4S1 V7, V11, 12
 	ADD R6<<2, R3, R3
-	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
-	CMP $0x00000004, R0
+	FLDPQ (R3), (F8, F9)
+	ADD R6, R3, R19
+	FLDPQ (R19), (F10, F11)
+	FMOVD 16(R1), F12
+	WORD $0x4f8c1100 // FMLA4S0 V0, V8, 12
+	WORD $0x4f8c1121 // FMLA4S0 V1, V9, 12
+	WORD $0x4fac1140 // FMLA4S1 V0, V10, 12
+	WORD $0x4fac1161 // FMLA4S1 V1, V11, 12
+	FMOVD 16(R20), F12
+	WORD $0x4f8c1102 // FMLA4S0 V2, V8, 12
+	WORD $0x4f8c1123 // FMLA4S0 V3, V9, 12
+	WORD $0x4fac1142 // FMLA4S1 V2, V10, 12
+	WORD $0x4fac1163 // FMLA4S1 V3, V11, 12
+	FMOVD 16(R8), F12
+	WORD $0x4f8c1104 // FMLA4S0 V4, V8, 12
+	WORD $0x4f8c1125 // FMLA4S0 V5, V9, 12
+	WORD $0x4fac1144 // FMLA4S1 V4, V10, 12
+	WORD $0x4fac1165 // FMLA4S1 V5, V11, 12
+	FMOVD 16(R21), F12
+	WORD $0x4f8c1106 // FMLA4S0 V6, V8, 12
+	WORD $0x4f8c1127 // FMLA4S0 V7, V9, 12
+	WORD $0x4fac1146 // FMLA4S1 V6, V10, 12
+	WORD $0x4fac1167 // FMLA4S1 V7, V11, 12
+	ADD R6<<1, R3, R22
+	FLDPQ (R22), (F8, F9)
+	ADD R7, R3, R23
+	FLDPQ (R23), (F10, F11)
+	FMOVD 24(R1), F12
+	WORD $0x4f8c1100 // FMLA4S0 V0, V8, 12
+	WORD $0x4f8c1121 // FMLA4S0 V1, V9, 12
+	WORD $0x4fac1140 // FMLA4S1 V0, V10, 12
+	WORD $0x4fac1161 // FMLA4S1 V1, V11, 12
+	FMOVD 24(R20), F12
+	WORD $0x4f8c1102 // FMLA4S0 V2, V8, 12
+	WORD $0x4f8c1123 // FMLA4S0 V3, V9, 12
+	WORD $0x4fac1142 // FMLA4S1 V2, V10, 12
+	WORD $0x4fac1163 // FMLA4S1 V3, V11, 12
+	FMOVD 24(R8), F12
+	WORD $0x4f8c1104 // FMLA4S0 V4, V8, 12
+	WORD $0x4f8c1125 // FMLA4S0 V5, V9, 12
+	WORD $0x4fac1144 // FMLA4S1 V4, V10, 12
+	WORD $0x4fac1165 // FMLA4S1 V5, V11, 12
+	FMOVD 24(R21), F12
+	WORD $0x4f8c1106 // FMLA4S0 V6, V8, 12
+	WORD $0x4f8c1127 // FMLA4S0 V7, V9, 12
+	WORD $0x4fac1146 // FMLA4S1 V6, V10, 12
+	WORD $0x4fac1167 // FMLA4S1 V7, V11, 12
+	ADD $0x20, R1
+	ADD $0x20, R8
+	ADD R6<<2, R3, R3
+	SUBS $0x00000008, R0
+	CMP $0x00000008, R0
 	BGE several
 
 one:
@@ -6866,25 +2887,19 @@ one:
 	BEQ store
 	FLDPQ (R3), (F8, F9)
 	FMOVS (R1), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd40 // FMLA4S V0, V10, 8
-	WORD $0x4e29cd41 // FMLA4S V1, V10, 9
-	ADD R2, R1, R19
-	FMOVS (R19), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd42 // FMLA4S V2, V10, 8
-	WORD $0x4e29cd43 // FMLA4S V3, V10, 9
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd44 // FMLA4S V4, V10, 8
-	WORD $0x4e29cd45 // FMLA4S V5, V10, 9
-	FMOVS (R7), F10
-	WORD $0x4e04054a // DUP4S V10, V10
-	WORD $0x4e28cd46 // FMLA4S V6, V10, 8
-	WORD $0x4e29cd47 // FMLA4S V7, V10, 9
+	WORD $0x4f8a1100 // FMLA4S0 V0, V8, 10
+	WORD $0x4f8a1121 // FMLA4S0 V1, V9, 10
+	WORD $0xbc62682a // FMOVS (R1)(R2*1), F10
+	WORD $0x4f8a1102 // FMLA4S0 V2, V8, 10
+	WORD $0x4f8a1123 // FMLA4S0 V3, V9, 10
+	FMOVS (R8), F10
+	WORD $0x4f8a1104 // FMLA4S0 V4, V8, 10
+	WORD $0x4f8a1125 // FMLA4S0 V5, V9, 10
+	WORD $0xbc62690a // FMOVS (R8)(R2*1), F10
+	WORD $0x4f8a1106 // FMLA4S0 V6, V8, 10
+	WORD $0x4f8a1127 // FMLA4S0 V7, V9, 10
 	ADD $0x04, R1
-	ADD $0x04, R7
+	ADD $0x04, R8
 	ADD R6, R3, R3
 	SUBS $1, R0
 	B one
@@ -6960,18 +2975,24 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F9
+	MOVD $local-128(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -6992,462 +3013,103 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad400 // FADD4S V0, V0, 10
-	MOVD $16(R2), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
-lowered8:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad421 // FADD4S V1, V1, 10
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F0, (R0)
+	B lowered8
+lowered7:
+	MOVD R0, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R2), F30
+	FMOVQ (R16), F30
 	B lowered14
 lowered13:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
+	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered15
 	WORD $0x0d40821e // LOAD0 V30, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
+	WORD $0x0e0c3d31 // LANE1 V17, V9
 	CBZW R17, lowered16
 	WORD $0x0d40921e // LOAD1 V30, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
+	WORD $0x0e143d31 // LANE2 V17, V9
 	CBZW R17, lowered17
 	WORD $0x4d40821e // LOAD2 V30, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
+	WORD $0x0e1c3d31 // LANE3 V17, V9
 	CBZW R17, lowered18
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered18:
 lowered14:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad442 // FADD4S V2, V2, 10
-	MOVD $16(R2), R16
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
 	WORD $0x6eb1a93f // UMINV4S V31, V9
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
+	FMOVQ F0, (R16)
 	B lowered20
 lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
 	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3d31 // LANE1 V17, V9
 	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143d31 // LANE2 V17, V9
 	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3d31 // LANE3 V17, V9
 	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
 lowered20:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad463 // FADD4S V3, V3, 10
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad484 // FADD4S V4, V4, 10
-	MOVD $16(R2), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad4a5 // FADD4S V5, V5, 10
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad4c6 // FADD4S V6, V6, 10
-	MOVD $16(R2), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad4e7 // FADD4S V7, V7, 10
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ F0, (R0)
-	B lowered50
-lowered49:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered51
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered52
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered53
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered54
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered54:
-lowered50:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ F1, (R16)
-	B lowered56
-lowered55:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered57
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered58
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered59
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered60
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered60:
-lowered56:
+	ADD $0x00000020, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ F2, (R0)
-	B lowered62
-lowered61:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered63
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered64
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered65
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered66
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered66:
-lowered62:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ F3, (R16)
-	B lowered68
-lowered67:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered69
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered70
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered71
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered72
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered72:
-lowered68:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ F4, (R0)
-	B lowered74
-lowered73:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered75
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered76
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered77
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered78
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered78:
-lowered74:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ F5, (R16)
-	B lowered80
-lowered79:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered81
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered82
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered83
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered84
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered84:
-lowered80:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ F6, (R0)
-	B lowered86
-lowered85:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered87
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered88
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered89
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered90
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered90:
-lowered86:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ F7, (R16)
-	B lowered92
-lowered91:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered93
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered94
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered95
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered96
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered96:
-lowered92:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -7456,7 +3118,7 @@ end:
 	RET
 
 // func rows8x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·rows8x1NEON(SB), NOSPLIT, $0-96
+TEXT ·rows8x1NEON(SB), NOSPLIT, $128-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -7499,9 +3161,10 @@ tile:
 	ADD R7, R26
 	MOVD R26, a+8(FP)
 	ADD R2<<1, R2, R7
-	ADD R6<<1, R6, R8
-	ADD R7, R1, R9
-	ADD R7, R9, R7
+	ADD R6<<1, R6, R7
+	ADD R2<<1, R1, R8
+	ADD R2<<1, R8, R9
+	ADD R2<<1, R9, R10
 	WORD $0x6e201c00 // EOR16B V0, V0, 0
 	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x6e221c42 // EOR16B V2, V2, 2
@@ -7510,131 +3173,129 @@ tile:
 	WORD $0x6e251ca5 // EOR16B V5, V5, 5
 	WORD $0x6e261cc6 // EOR16B V6, V6, 6
 	WORD $0x6e271ce7 // EOR16B V7, V7, 7
-	CMP $0x00000004, R0
+	CMP $0x00000008, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FMOVQ (R3), F8
-	FMOVS (R1), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd20 // FMLA4S V0, V9, 8
+	WORD $0x3ce66869 // FMOVQ (R3)(R6*1), F9
+	FMOVD (R1), F10
+	WORD $0x4f8a1100 // FMLA4S0 V0, V8, 10
+	WORD $0x4faa1120 // FMLA4S1 V0, V9, 10
 	ADD R2, R1, R19
-	FMOVS (R19), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd21 // FMLA4S V1, V9, 8
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd22 // FMLA4S V2, V9, 8
-	FMOVS (R9), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd23 // FMLA4S V3, V9, 8
+	FMOVD (R19), F10
+	WORD $0x4f8a1101 // FMLA4S0 V1, V8, 10
+	WORD $0x4faa1121 // FMLA4S1 V1, V9, 10
+	FMOVD (R8), F10
+	WORD $0x4f8a1102 // FMLA4S0 V2, V8, 10
+	WORD $0x4faa1122 // FMLA4S1 V2, V9, 10
+	ADD R2, R8, R20
+	FMOVD (R20), F10
+	WORD $0x4f8a1103 // FMLA4S0 V3, V8, 10
+	WORD $0x4faa1123 // FMLA4S1 V3, V9, 10
+	FMOVD (R9), F10
+	WORD $0x4f8a1104 // FMLA4S0 V4, V8, 10
+	WORD $0x4faa1124 // FMLA4S1 V4, V9, 10
 	ADD R2, R9, R21
-	FMOVS (R21), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd24 // FMLA4S V4, V9, 8
-	ADD R2<<1, R9, R22
-	FMOVS (R22), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd25 // FMLA4S V5, V9, 8
-	FMOVS (R7), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd26 // FMLA4S V6, V9, 8
-	ADD R2, R7, R23
-	FMOVS (R23), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd27 // FMLA4S V7, V9, 8
-	ADD R6, R3, R24
-	FMOVQ (R24), F8
-	FMOVS 4(R1), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd20 // FMLA4S V0, V9, 8
-	FMOVS 4(R19), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd21 // FMLA4S V1, V9, 8
-	FMOVS 4(R20), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd22 // FMLA4S V2, V9, 8
-	FMOVS 4(R9), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd23 // FMLA4S V3, V9, 8
-	FMOVS 4(R21), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd24 // FMLA4S V4, V9, 8
-	FMOVS 4(R22), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd25 // FMLA4S V5, V9, 8
-	FMOVS 4(R7), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd26 // FMLA4S V6, V9, 8
-	FMOVS 4(R23), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd27 // FMLA4S V7, V9, 8
-	ADD R6<<1, R3, R25
-	FMOVQ (R25), F8
-	FMOVS 8(R1), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd20 // FMLA4S V0, V9, 8
-	FMOVS 8(R19), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd21 // FMLA4S V1, V9, 8
-	FMOVS 8(R20), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd22 // FMLA4S V2, V9, 8
-	FMOVS 8(R9), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd23 // FMLA4S V3, V9, 8
-	FMOVS 8(R21), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd24 // FMLA4S V4, V9, 8
-	FMOVS 8(R22), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd25 // FMLA4S V5, V9, 8
-	FMOVS 8(R7), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd26 // FMLA4S V6, V9, 8
-	FMOVS 8(R23), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd27 // FMLA4S V7, V9, 8
-	ADD R8, R3, R19
-	FMOVQ (R19), F8
-	FMOVS 12(R1), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd20 // FMLA4S V0, V9, 8
-	ADD R2, R1, R20
-	FMOVS 12(R20), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd21 // FMLA4S V1, V9, 8
-	ADD R2<<1, R1, R21
-	FMOVS 12(R21), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd22 // FMLA4S V2, V9, 8
-	FMOVS 12(R9), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd23 // FMLA4S V3, V9, 8
-	ADD R2, R9, R22
-	FMOVS 12(R22), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd24 // FMLA4S V4, V9, 8
-	ADD R2<<1, R9, R23
-	FMOVS 12(R23), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd25 // FMLA4S V5, V9, 8
-	FMOVS 12(R7), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd26 // FMLA4S V6, V9, 8
-	ADD R2, R7, R24
-	FMOVS 12(R24), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd27 // FMLA4S V7, V9, 8
-	ADD $0x10, R1
-	ADD $0x10, R9
-	ADD $0x10, R7
+	FMOVD (R21), F10
+	WORD $0x4f8a1105 // FMLA4S0 V5, V8, 10
+	WORD $0x4faa1125 // FMLA4S1 V5, V9, 10
+	FMOVD (R10), F10
+	WORD $0x4f8a1106 // FMLA4S0 V6, V8, 10
+	WORD $0x4faa1126 // FMLA4S1 V6, V9, 10
+	ADD R2, R10, R22
+	FMOVD (R22), F10
+	WORD $0x4f8a1107 // FMLA4S0 V7, V8, 10
+	WORD $0x4faa1127 // FMLA4S1 V7, V9, 10
+	ADD R6<<1, R3, R23
+	FMOVQ (R23), F8
+	WORD $0x3ce76869 // FMOVQ (R3)(R7*1), F9
+	FMOVD 8(R1), F10
+	WORD $0x4f8a1100 // FMLA4S0 V0, V8, 10
+	WORD $0x4faa1120 // FMLA4S1 V0, V9, 10
+	FMOVD 8(R19), F10
+	WORD $0x4f8a1101 // FMLA4S0 V1, V8, 10
+	WORD $0x4faa1121 // FMLA4S1 V1, V9, 10
+	FMOVD 8(R8), F10
+	WORD $0x4f8a1102 // FMLA4S0 V2, V8, 10
+	WORD $0x4faa1122 // FMLA4S1 V2, V9, 10
+	FMOVD 8(R20), F10
+	WORD $0x4f8a1103 // FMLA4S0 V3, V8, 10
+	WORD $0x4faa1123 // FMLA4S1 V3, V9, 10
+	FMOVD 8(R9), F10
+	WORD $0x4f8a1104 // FMLA4S0 V4, V8, 10
+	WORD $0x4faa1124 // FMLA4S1 V4, V9, 10
+	FMOVD 8(R21), F10
+	WORD $0x4f8a1105 // FMLA4S0 V5, V8, 10
+	WORD $0x4faa1125 // FMLA4S1 V5, V9, 10
+	FMOVD 8(R10), F10
+	WORD $0x4f8a1106 // FMLA4S0 V6, V8, 10
+	WORD $0x4faa1126 // FMLA4S1 V6, V9, 10
+	FMOVD 8(R22), F10
+	WORD $0x4f8a1107 // FMLA4S0 V7, V8, 10
+	WORD $0x4faa1127 // FMLA4S1 V7, V9, 10
 	ADD R6<<2, R3, R3
-	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
-	CMP $0x00000004, R0
+	FMOVQ (R3), F8
+	WORD $0x3ce66869 // FMOVQ (R3)(R6*1), F9
+	FMOVD 16(R1), F10
+	WORD $0x4f8a1100 // FMLA4S0 V0, V8, 10
+	WORD $0x4faa1120 // FMLA4S1 V0, V9, 10
+	FMOVD 16(R19), F10
+	WORD $0x4f8a1101 // FMLA4S0 V1, V8, 10
+	WORD $0x4faa1121 // FMLA4S1 V1, V9, 10
+	FMOVD 16(R8), F10
+	WORD $0x4f8a1102 // FMLA4S0 V2, V8, 10
+	WORD $0x4faa1122 // FMLA4S1 V2, V9, 10
+	FMOVD 16(R20), F10
+	WORD $0x4f8a1103 // FMLA4S0 V3, V8, 10
+	WORD $0x4faa1123 // FMLA4S1 V3, V9, 10
+	FMOVD 16(R9), F10
+	WORD $0x4f8a1104 // FMLA4S0 V4, V8, 10
+	WORD $0x4faa1124 // FMLA4S1 V4, V9, 10
+	FMOVD 16(R21), F10
+	WORD $0x4f8a1105 // FMLA4S0 V5, V8, 10
+	WORD $0x4faa1125 // FMLA4S1 V5, V9, 10
+	FMOVD 16(R10), F10
+	WORD $0x4f8a1106 // FMLA4S0 V6, V8, 10
+	WORD $0x4faa1126 // FMLA4S1 V6, V9, 10
+	FMOVD 16(R22), F10
+	WORD $0x4f8a1107 // FMLA4S0 V7, V8, 10
+	WORD $0x4faa1127 // FMLA4S1 V7, V9, 10
+	ADD R6<<1, R3, R23
+	FMOVQ (R23), F8
+	WORD $0x3ce76869 // FMOVQ (R3)(R7*1), F9
+	FMOVD 24(R1), F10
+	WORD $0x4f8a1100 // FMLA4S0 V0, V8, 10
+	WORD $0x4faa1120 // FMLA4S1 V0, V9, 10
+	FMOVD 24(R19), F10
+	WORD $0x4f8a1101 // FMLA4S0 V1, V8, 10
+	WORD $0x4faa1121 // FMLA4S1 V1, V9, 10
+	FMOVD 24(R8), F10
+	WORD $0x4f8a1102 // FMLA4S0 V2, V8, 10
+	WORD $0x4faa1122 // FMLA4S1 V2, V9, 10
+	FMOVD 24(R20), F10
+	WORD $0x4f8a1103 // FMLA4S0 V3, V8, 10
+	WORD $0x4faa1123 // FMLA4S1 V3, V9, 10
+	FMOVD 24(R9), F10
+	WORD $0x4f8a1104 // FMLA4S0 V4, V8, 10
+	WORD $0x4faa1124 // FMLA4S1 V4, V9, 10
+	FMOVD 24(R21), F10
+	WORD $0x4f8a1105 // FMLA4S0 V5, V8, 10
+	WORD $0x4faa1125 // FMLA4S1 V5, V9, 10
+	FMOVD 24(R10), F10
+	WORD $0x4f8a1106 // FMLA4S0 V6, V8, 10
+	WORD $0x4faa1126 // FMLA4S1 V6, V9, 10
+	FMOVD 24(R22), F10
+	WORD $0x4f8a1107 // FMLA4S0 V7, V8, 10
+	WORD $0x4faa1127 // FMLA4S1 V7, V9, 10
+	ADD $0x20, R1
+	ADD $0x20, R8
+	ADD $0x20, R9
+	ADD $0x20, R10
+	ADD R6<<2, R3, R3
+	SUBS $0x00000008, R0
+	CMP $0x00000008, R0
 	BGE several
 
 one:
@@ -7642,37 +3303,25 @@ one:
 	BEQ store
 	FMOVQ (R3), F8
 	FMOVS (R1), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd20 // FMLA4S V0, V9, 8
-	ADD R2, R1, R19
-	FMOVS (R19), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd21 // FMLA4S V1, V9, 8
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd22 // FMLA4S V2, V9, 8
+	WORD $0x4f891100 // FMLA4S0 V0, V8, 9
+	WORD $0xbc626829 // FMOVS (R1)(R2*1), F9
+	WORD $0x4f891101 // FMLA4S0 V1, V8, 9
+	FMOVS (R8), F9
+	WORD $0x4f891102 // FMLA4S0 V2, V8, 9
+	WORD $0xbc626909 // FMOVS (R8)(R2*1), F9
+	WORD $0x4f891103 // FMLA4S0 V3, V8, 9
 	FMOVS (R9), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd23 // FMLA4S V3, V9, 8
-	ADD R2, R9, R21
-	FMOVS (R21), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd24 // FMLA4S V4, V9, 8
-	ADD R2<<1, R9, R22
-	FMOVS (R22), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd25 // FMLA4S V5, V9, 8
-	FMOVS (R7), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd26 // FMLA4S V6, V9, 8
-	ADD R2, R7, R23
-	FMOVS (R23), F9
-	WORD $0x4e040529 // DUP4S V9, V9
-	WORD $0x4e28cd27 // FMLA4S V7, V9, 8
+	WORD $0x4f891104 // FMLA4S0 V4, V8, 9
+	WORD $0xbc626929 // FMOVS (R9)(R2*1), F9
+	WORD $0x4f891105 // FMLA4S0 V5, V8, 9
+	FMOVS (R10), F9
+	WORD $0x4f891106 // FMLA4S0 V6, V8, 9
+	WORD $0xbc626949 // FMOVS (R10)(R2*1), F9
+	WORD $0x4f891107 // FMLA4S0 V7, V8, 9
 	ADD $0x04, R1
+	ADD $0x04, R8
 	ADD $0x04, R9
-	ADD $0x04, R7
+	ADD $0x04, R10
 	ADD R6, R3, R3
 	SUBS $1, R0
 	B one
@@ -7752,18 +3401,24 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F8
+	MOVD $local-128(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -7784,486 +3439,41 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d400 // FADD4S V0, V0, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R2), F30
+	FMOVQ F0, (R0)
 	B lowered8
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3d11 // LANE1 V17, V8
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143d11 // LANE2 V17, V8
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3d11 // LANE3 V17, V8
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
 lowered8:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d421 // FADD4S V1, V1, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R2), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
-lowered14:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d442 // FADD4S V2, V2, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ (R2), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
-lowered20:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d463 // FADD4S V3, V3, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d484 // FADD4S V4, V4, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R2), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d4a5 // FADD4S V5, V5, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d4c6 // FADD4S V6, V6, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R2), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d4e7 // FADD4S V7, V7, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ F0, (R0)
-	B lowered50
-lowered49:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered51
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered52
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered53
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered54
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered54:
-lowered50:
+	ADD $0x00000010, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ F1, (R0)
-	B lowered56
-lowered55:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered57
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered58
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered59
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered60
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered60:
-lowered56:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ F2, (R0)
-	B lowered62
-lowered61:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered63
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered64
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered65
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered66
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered66:
-lowered62:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ F3, (R0)
-	B lowered68
-lowered67:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered69
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered70
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered71
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered72
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered72:
-lowered68:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ F4, (R0)
-	B lowered74
-lowered73:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered75
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered76
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered77
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered78
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered78:
-lowered74:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ F5, (R0)
-	B lowered80
-lowered79:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered81
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered82
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered83
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered84
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered84:
-lowered80:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ F6, (R0)
-	B lowered86
-lowered85:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered87
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered88
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered89
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered90
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered90:
-lowered86:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ F7, (R0)
-	B lowered92
-lowered91:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered93
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered94
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered95
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered96
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered96:
-lowered92:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -8272,7 +3482,7 @@ end:
 	RET
 
 // func rows8x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·rows8x2NEON(SB), NOSPLIT, $0-96
+TEXT ·rows8x2NEON(SB), NOSPLIT, $256-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -8323,9 +3533,10 @@ tile:
 	ADD R7, R26
 	MOVD R26, a+8(FP)
 	ADD R2<<1, R2, R7
-	ADD R6<<1, R6, R8
-	ADD R7, R1, R9
-	ADD R7, R9, R7
+	ADD R6<<1, R6, R7
+	ADD R2<<1, R1, R8
+	ADD R2<<1, R8, R9
+	ADD R2<<1, R9, R10
 	WORD $0x6e201c00 // EOR16B V0, V0, 0
 	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x6e221c42 // EOR16B V2, V2, 2
@@ -8342,163 +3553,197 @@ tile:
 	WORD $0x6e2d1dad // EOR16B V13, V13, 13
 	WORD $0x6e2e1dce // EOR16B V14, V14, 14
 	WORD $0x6e2f1def // EOR16B V15, V15, 15
-	CMP $0x00000004, R0
+	CMP $0x00000008, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FLDPQ (R3), (F16, F17)
-	FMOVS (R1), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce40 // FMLA4S V0, V18, 16
-	WORD $0x4e31ce41 // FMLA4S V1, V18, 17
-	ADD R2, R1, R19
-	FMOVS (R19), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce42 // FMLA4S V2, V18, 16
-	WORD $0x4e31ce43 // FMLA4S V3, V18, 17
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce44 // FMLA4S V4, V18, 16
-	WORD $0x4e31ce45 // FMLA4S V5, V18, 17
-	FMOVS (R9), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce46 // FMLA4S V6, V18, 16
-	WORD $0x4e31ce47 // FMLA4S V7, V18, 17
-	ADD R2, R9, R21
-	FMOVS (R21), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce48 // FMLA4S V8, V18, 16
-	WORD $0x4e31ce49 // FMLA4S V9, V18, 17
-	ADD R2<<1, R9, R22
-	FMOVS (R22), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4a // FMLA4S V10, V18, 16
-	WORD $0x4e31ce4b // FMLA4S V11, V18, 17
-	FMOVS (R7), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4c // FMLA4S V12, V18, 16
-	WORD $0x4e31ce4d // FMLA4S V13, V18, 17
-	ADD R2, R7, R23
-	FMOVS (R23), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4e // FMLA4S V14, V18, 16
-	WORD $0x4e31ce4f // FMLA4S V15, V18, 17
-	ADD R6, R3, R24
-	FLDPQ (R24), (F16, F17)
-	FMOVS 4(R1), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce40 // FMLA4S V0, V18, 16
-	WORD $0x4e31ce41 // FMLA4S V1, V18, 17
-	FMOVS 4(R19), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce42 // FMLA4S V2, V18, 16
-	WORD $0x4e31ce43 // FMLA4S V3, V18, 17
-	FMOVS 4(R20), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce44 // FMLA4S V4, V18, 16
-	WORD $0x4e31ce45 // FMLA4S V5, V18, 17
-	FMOVS 4(R9), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce46 // FMLA4S V6, V18, 16
-	WORD $0x4e31ce47 // FMLA4S V7, V18, 17
-	FMOVS 4(R21), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce48 // FMLA4S V8, V18, 16
-	WORD $0x4e31ce49 // FMLA4S V9, V18, 17
-	FMOVS 4(R22), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4a // FMLA4S V10, V18, 16
-	WORD $0x4e31ce4b // FMLA4S V11, V18, 17
-	FMOVS 4(R7), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4c // FMLA4S V12, V18, 16
-	WORD $0x4e31ce4d // FMLA4S V13, V18, 17
-	FMOVS 4(R23), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4e // FMLA4S V14, V18, 16
-	WORD $0x4e31ce4f // FMLA4S V15, V18, 17
-	ADD R6<<1, R3, R25
-	FLDPQ (R25), (F16, F17)
-	FMOVS 8(R1), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce40 // FMLA4S V0, V18, 16
-	WORD $0x4e31ce41 // FMLA4S V1, V18, 17
-	FMOVS 8(R19), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce42 // FMLA4S V2, V18, 16
-	WORD $0x4e31ce43 // FMLA4S V3, V18, 17
-	FMOVS 8(R20), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce44 // FMLA4S V4, V18, 16
-	WORD $0x4e31ce45 // FMLA4S V5, V18, 17
-	FMOVS 8(R9), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce46 // FMLA4S V6, V18, 16
-	WORD $0x4e31ce47 // FMLA4S V7, V18, 17
-	FMOVS 8(R21), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce48 // FMLA4S V8, V18, 16
-	WORD $0x4e31ce49 // FMLA4S V9, V18, 17
-	FMOVS 8(R22), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4a // FMLA4S V10, V18, 16
-	WORD $0x4e31ce4b // FMLA4S V11, V18, 17
-	FMOVS 8(R7), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4c // FMLA4S V12, V18, 16
-	WORD $0x4e31ce4d // FMLA4S V13, V18, 17
-	FMOVS 8(R23), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4e // FMLA4S V14, V18, 16
-	WORD $0x4e31ce4f // FMLA4S V15, V18, 17
-	ADD R8, R3, R19
-	FLDPQ (R19), (F16, F17)
-	FMOVS 12(R1), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce40 // FMLA4S V0, V18, 16
-	WORD $0x4e31ce41 // FMLA4S V1, V18, 17
+	ADD R6, R3, R19
+	FLDPQ (R19), (F18, F19)
+	FMOVD (R1), F20
+	WORD $0x4f941200 // FMLA4S0 V0, V16, 20
+	WORD $0x4f941221 // FMLA4S0 V1, V17, 20
+	WORD $0x4fb41240 // FMLA4S1 V0, V18, 20
+	WORD $0x4fb41261 // FMLA4S1 V1, V19, 20
 	ADD R2, R1, R20
-	FMOVS 12(R20), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce42 // FMLA4S V2, V18, 16
-	WORD $0x4e31ce43 // FMLA4S V3, V18, 17
-	ADD R2<<1, R1, R21
-	FMOVS 12(R21), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce44 // FMLA4S V4, V18, 16
-	WORD $0x4e31ce45 // FMLA4S V5, V18, 17
-	FMOVS 12(R9), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce46 // FMLA4S V6, V18, 16
-	WORD $0x4e31ce47 // FMLA4S V7, V18, 17
+	FMOVD (R20), F20
+	WORD $0x4f941202 // FMLA4S0 V2, V16, 20
+	WORD $0x4f941223 // FMLA4S0 V3, V17, 20
+	WORD $0x4fb41242 // FMLA4S1 V2, V18, 20
+	WORD $0x4fb41263 // FMLA4S1 V3, V19, 20
+	FMOVD (R8), F20
+	WORD $0x4f941204 // FMLA4S0 V4, V16, 20
+	WORD $0x4f941225 // FMLA4S0 V5, V17, 20
+	WORD $0x4fb41244 // FMLA4S1 V4, V18, 20
+	WORD $0x4fb41265 // FMLA4S1 V5, V19, 20
+	ADD R2, R8, R21
+	FMOVD (R21), F20
+	WORD $0x4f941206 // FMLA4S0 V6, V16, 20
+	WORD $0x4f941227 // FMLA4S0 V7, V17, 20
+	WORD $0x4fb41246 // FMLA4S1 V6, V18, 20
+	WORD $0x4fb41267 // FMLA4S1 V7, V19, 20
+	FMOVD (R9), F20
+	WORD $0x4f941208 // FMLA4S0 V8, V16, 20
+	WORD $0x4f941229 // FMLA4S0 V9, V17, 20
+	WORD $0x4fb41248 // FMLA4S1 V8, V18, 20
+	WORD $0x4fb41269 // FMLA4S1 V9, V19, 20
 	ADD R2, R9, R22
-	FMOVS 12(R22), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce48 // FMLA4S V8, V18, 16
-	WORD $0x4e31ce49 // FMLA4S V9, V18, 17
-	ADD R2<<1, R9, R23
-	FMOVS 12(R23), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4a // FMLA4S V10, V18, 16
-	WORD $0x4e31ce4b // FMLA4S V11, V18, 17
-	FMOVS 12(R7), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4c // FMLA4S V12, V18, 16
-	WORD $0x4e31ce4d // FMLA4S V13, V18, 17
-	ADD R2, R7, R24
-	FMOVS 12(R24), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4e // FMLA4S V14, V18, 16
-	WORD $0x4e31ce4f // FMLA4S V15, V18, 17
-	ADD $0x10, R1
-	ADD $0x10, R9
-	ADD $0x10, R7
+	FMOVD (R22), F20
+	WORD $0x4f94120a // FMLA4S0 V10, V16, 20
+	WORD $0x4f94122b // FMLA4S0 V11, V17, 20
+	WORD $0x4fb4124a // FMLA4S1 V10, V18, 20
+	WORD $0x4fb4126b // FMLA4S1 V11, V19, 20
+	FMOVD (R10), F20
+	WORD $0x4f94120c // FMLA4S0 V12, V16, 20
+	WORD $0x4f94122d // FMLA4S0 V13, V17, 20
+	WORD $0x4fb4124c // FMLA4S1 V12, V18, 20
+	WORD $0x4fb4126d // FMLA4S1 V13, V19, 20
+	ADD R2, R10, R23
+	FMOVD (R23), F20
+	WORD $0x4f94120e // FMLA4S0 V14, V16, 20
+	WORD $0x4f94122f // FMLA4S0 V15, V17, 20
+	WORD $0x4fb4124e // FMLA4S1 V14, V18, 20
+	WORD $0x4fb4126f // FMLA4S1 V15, V19, 20
+	ADD R6<<1, R3, R24
+	FLDPQ (R24), (F16, F17)
+	ADD R7, R3, R25
+	FLDPQ (R25), (F18, F19)
+	FMOVD 8(R1), F20
+	WORD $0x4f941200 // FMLA4S0 V0, V16, 20
+	WORD $0x4f941221 // FMLA4S0 V1, V17, 20
+	WORD $0x4fb41240 // FMLA4S1 V0, V18, 20
+	WORD $0x4fb41261 // FMLA4S1 V1, V19, 20
+	FMOVD 8(R20), F20
+	WORD $0x4f941202 // FMLA4S0 V2, V16, 20
+	WORD $0x4f941223 // FMLA4S0 V3, V17, 20
+	WORD $0x4fb41242 // FMLA4S1 V2, V18, 20
+	WORD $0x4fb41263 // FMLA4S1 V3, V19, 20
+	FMOVD 8(R8), F20
+	WORD $0x4f941204 // FMLA4S0 V4, V16, 20
+	WORD $0x4f941225 // FMLA4S0 V5, V17, 20
+	WORD $0x4fb41244 // FMLA4S1 V4, V18, 20
+	WORD $0x4fb41265 // FMLA4S1 V5, V19, 20
+	FMOVD 8(R21), F20
+	WORD $0x4f941206 // FMLA4S0 V6, V16, 20
+	WORD $0x4f941227 // FMLA4S0 V7, V17, 20
+	WORD $0x4fb41246 // FMLA4S1 V6, V18, 20
+	WORD $0x4fb41267 // FMLA4S1 V7, V19, 20
+	FMOVD 8(R9), F20
+	WORD $0x4f941208 // FMLA4S0 V8, V16, 20
+	WORD $0x4f941229 // FMLA4S0 V9, V17, 20
+	WORD $0x4fb41248 // FMLA4S1 V8, V18, 20
+	WORD $0x4fb41269 // FMLA4S1 V9, V19, 20
+	FMOVD 8(R22), F20
+	WORD $0x4f94120a // FMLA4S0 V10, V16, 20
+	WORD $0x4f94122b // FMLA4S0 V11, V17, 20
+	WORD $0x4fb4124a // FMLA4S1 V10, V18, 20
+	WORD $0x4fb4126b // FMLA4S1 V11, V19, 20
+	FMOVD 8(R10), F20
+	WORD $0x4f94120c // FMLA4S0 V12, V16, 20
+	WORD $0x4f94122d // FMLA4S0 V13, V17, 20
+	WORD $0x4fb4124c // FMLA4S1 V12, V18, 20
+	WORD $0x4fb4126d // FMLA4S1 V13, V19, 20
+	FMOVD 8(R23), F20
+	WORD $0x4f94120e // FMLA4S0 V14, V16, 20
+	WORD $0x4f94122f // FMLA4S0 V15, V17, 20
+	WORD $0x4fb4124e // FMLA4S1 V14, V18, 20
+	WORD $0x4fb4126f // FMLA4S1 V15, V19, 20
 	ADD R6<<2, R3, R3
-	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
-	CMP $0x00000004, R0
+	FLDPQ (R3), (F16, F17)
+	ADD R6, R3, R19
+	FLDPQ (R19), (F18, F19)
+	FMOVD 16(R1), F20
+	WORD $0x4f941200 // FMLA4S0 V0, V16, 20
+	WORD $0x4f941221 // FMLA4S0 V1, V17, 20
+	WORD $0x4fb41240 // FMLA4S1 V0, V18, 20
+	WORD $0x4fb41261 // FMLA4S1 V1, V19, 20
+	FMOVD 16(R20), F20
+	WORD $0x4f941202 // FMLA4S0 V2, V16, 20
+	WORD $0x4f941223 // FMLA4S0 V3, V17, 20
+	WORD $0x4fb41242 // FMLA4S1 V2, V18, 20
+	WORD $0x4fb41263 // FMLA4S1 V3, V19, 20
+	FMOVD 16(R8), F20
+	WORD $0x4f941204 // FMLA4S0 V4, V16, 20
+	WORD $0x4f941225 // FMLA4S0 V5, V17, 20
+	WORD $0x4fb41244 // FMLA4S1 V4, V18, 20
+	WORD $0x4fb41265 // FMLA4S1 V5, V19, 20
+	FMOVD 16(R21), F20
+	WORD $0x4f941206 // FMLA4S0 V6, V16, 20
+	WORD $0x4f941227 // FMLA4S0 V7, V17, 20
+	WORD $0x4fb41246 // FMLA4S1 V6, V18, 20
+	WORD $0x4fb41267 // FMLA4S1 V7, V19, 20
+	FMOVD 16(R9), F20
+	WORD $0x4f941208 // FMLA4S0 V8, V16, 20
+	WORD $0x4f941229 // FMLA4S0 V9, V17, 20
+	WORD $0x4fb41248 // FMLA4S1 V8, V18, 20
+	WORD $0x4fb41269 // FMLA4S1 V9, V19, 20
+	FMOVD 16(R22), F20
+	WORD $0x4f94120a // FMLA4S0 V10, V16, 20
+	WORD $0x4f94122b // FMLA4S0 V11, V17, 20
+	WORD $0x4fb4124a // FMLA4S1 V10, V18, 20
+	WORD $0x4fb4126b // FMLA4S1 V11, V19, 20
+	FMOVD 16(R10), F20
+	WORD $0x4f94120c // FMLA4S0 V12, V16, 20
+	WORD $0x4f94122d // FMLA4S0 V13, V17, 20
+	WORD $0x4fb4124c // FMLA4S1 V12, V18, 20
+	WORD $0x4fb4126d // FMLA4S1 V13, V19, 20
+	FMOVD 16(R23), F20
+	WORD $0x4f94120e // FMLA4S0 V14, V16, 20
+	WORD $0x4f94122f // FMLA4S0 V15, V17, 20
+	WORD $0x4fb4124e // FMLA4S1 V14, V18, 20
+	WORD $0x4fb4126f // FMLA4S1 V15, V19, 20
+	ADD R6<<1, R3, R24
+	FLDPQ (R24), (F16, F17)
+	ADD R7, R3, R25
+	FLDPQ (R25), (F18, F19)
+	FMOVD 24(R1), F20
+	WORD $0x4f941200 // FMLA4S0 V0, V16, 20
+	WORD $0x4f941221 // FMLA4S0 V1, V17, 20
+	WORD $0x4fb41240 // FMLA4S1 V0, V18, 20
+	WORD $0x4fb41261 // FMLA4S1 V1, V19, 20
+	FMOVD 24(R20), F20
+	WORD $0x4f941202 // FMLA4S0 V2, V16, 20
+	WORD $0x4f941223 // FMLA4S0 V3, V17, 20
+	WORD $0x4fb41242 // FMLA4S1 V2, V18, 20
+	WORD $0x4fb41263 // FMLA4S1 V3, V19, 20
+	FMOVD 24(R8), F20
+	WORD $0x4f941204 // FMLA4S0 V4, V16, 20
+	WORD $0x4f941225 // FMLA4S0 V5, V17, 20
+	WORD $0x4fb41244 // FMLA4S1 V4, V18, 20
+	WORD $0x4fb41265 // FMLA4S1 V5, V19, 20
+	FMOVD 24(R21), F20
+	WORD $0x4f941206 // FMLA4S0 V6, V16, 20
+	WORD $0x4f941227 // FMLA4S0 V7, V17, 20
+	WORD $0x4fb41246 // FMLA4S1 V6, V18, 20
+	WORD $0x4fb41267 // FMLA4S1 V7, V19, 20
+	FMOVD 24(R9), F20
+	WORD $0x4f941208 // FMLA4S0 V8, V16, 20
+	WORD $0x4f941229 // FMLA4S0 V9, V17, 20
+	WORD $0x4fb41248 // FMLA4S1 V8, V18, 20
+	WORD $0x4fb41269 // FMLA4S1 V9, V19, 20
+	FMOVD 24(R22), F20
+	WORD $0x4f94120a // FMLA4S0 V10, V16, 20
+	WORD $0x4f94122b // FMLA4S0 V11, V17, 20
+	WORD $0x4fb4124a // FMLA4S1 V10, V18, 20
+	WORD $0x4fb4126b // FMLA4S1 V11, V19, 20
+	FMOVD 24(R10), F20
+	WORD $0x4f94120c // FMLA4S0 V12, V16, 20
+	WORD $0x4f94122d // FMLA4S0 V13, V17, 20
+	WORD $0x4fb4124c // FMLA4S1 V12, V18, 20
+	WORD $0x4fb4126d // FMLA4S1 V13, V19, 20
+	FMOVD 24(R23), F20
+	WORD $0x4f94120e // FMLA4S0 V14, V16, 20
+	WORD $0x4f94122f // FMLA4S0 V15, V17, 20
+	WORD $0x4fb4124e // FMLA4S1 V14, V18, 20
+	WORD $0x4fb4126f // FMLA4S1 V15, V19, 20
+	ADD $0x20, R1
+	ADD $0x20, R8
+	ADD $0x20, R9
+	ADD $0x20, R10
+	ADD R6<<2, R3, R3
+	SUBS $0x00000008, R0
+	CMP $0x00000008, R0
 	BGE several
 
 one:
@@ -8506,45 +3751,33 @@ one:
 	BEQ store
 	FLDPQ (R3), (F16, F17)
 	FMOVS (R1), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce40 // FMLA4S V0, V18, 16
-	WORD $0x4e31ce41 // FMLA4S V1, V18, 17
-	ADD R2, R1, R19
-	FMOVS (R19), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce42 // FMLA4S V2, V18, 16
-	WORD $0x4e31ce43 // FMLA4S V3, V18, 17
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce44 // FMLA4S V4, V18, 16
-	WORD $0x4e31ce45 // FMLA4S V5, V18, 17
+	WORD $0x4f921200 // FMLA4S0 V0, V16, 18
+	WORD $0x4f921221 // FMLA4S0 V1, V17, 18
+	WORD $0xbc626832 // FMOVS (R1)(R2*1), F18
+	WORD $0x4f921202 // FMLA4S0 V2, V16, 18
+	WORD $0x4f921223 // FMLA4S0 V3, V17, 18
+	FMOVS (R8), F18
+	WORD $0x4f921204 // FMLA4S0 V4, V16, 18
+	WORD $0x4f921225 // FMLA4S0 V5, V17, 18
+	WORD $0xbc626912 // FMOVS (R8)(R2*1), F18
+	WORD $0x4f921206 // FMLA4S0 V6, V16, 18
+	WORD $0x4f921227 // FMLA4S0 V7, V17, 18
 	FMOVS (R9), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce46 // FMLA4S V6, V18, 16
-	WORD $0x4e31ce47 // FMLA4S V7, V18, 17
-	ADD R2, R9, R21
-	FMOVS (R21), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce48 // FMLA4S V8, V18, 16
-	WORD $0x4e31ce49 // FMLA4S V9, V18, 17
-	ADD R2<<1, R9, R22
-	FMOVS (R22), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4a // FMLA4S V10, V18, 16
-	WORD $0x4e31ce4b // FMLA4S V11, V18, 17
-	FMOVS (R7), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4c // FMLA4S V12, V18, 16
-	WORD $0x4e31ce4d // FMLA4S V13, V18, 17
-	ADD R2, R7, R23
-	FMOVS (R23), F18
-	WORD $0x4e040652 // DUP4S V18, V18
-	WORD $0x4e30ce4e // FMLA4S V14, V18, 16
-	WORD $0x4e31ce4f // FMLA4S V15, V18, 17
+	WORD $0x4f921208 // FMLA4S0 V8, V16, 18
+	WORD $0x4f921229 // FMLA4S0 V9, V17, 18
+	WORD $0xbc626932 // FMOVS (R9)(R2*1), F18
+	WORD $0x4f92120a // FMLA4S0 V10, V16, 18
+	WORD $0x4f92122b // FMLA4S0 V11, V17, 18
+	FMOVS (R10), F18
+	WORD $0x4f92120c // FMLA4S0 V12, V16, 18
+	WORD $0x4f92122d // FMLA4S0 V13, V17, 18
+	WORD $0xbc626952 // FMOVS (R10)(R2*1), F18
+	WORD $0x4f92120e // FMLA4S0 V14, V16, 18
+	WORD $0x4f92122f // FMLA4S0 V15, V17, 18
 	ADD $0x04, R1
+	ADD $0x04, R8
 	ADD $0x04, R9
-	ADD $0x04, R7
+	ADD $0x04, R10
 	ADD R6, R3, R3
 	SUBS $1, R0
 	B one
@@ -8648,18 +3881,28 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F17
+	MOVD $local-256(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+	FSTPQ (F8, F9), 128(R6)
+	FSTPQ (F10, F11), 160(R6)
+	FSTPQ (F12, F13), 192(R6)
+	FSTPQ (F14, F15), 224(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043e11 // LANE0 V17, V16
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -8680,942 +3923,103 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d400 // FADD4S V0, V0, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
-lowered8:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d421 // FADD4S V1, V1, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F0, (R0)
+	B lowered8
+lowered7:
+	MOVD R0, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1aa3f // UMINV4S V31, V17
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R2), F30
+	FMOVQ (R16), F30
 	B lowered14
 lowered13:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
+	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered15
 	WORD $0x0d40821e // LOAD0 V30, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
+	WORD $0x0e0c3e31 // LANE1 V17, V17
 	CBZW R17, lowered16
 	WORD $0x0d40921e // LOAD1 V30, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
+	WORD $0x0e143e31 // LANE2 V17, V17
 	CBZW R17, lowered17
 	WORD $0x4d40821e // LOAD2 V30, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
+	WORD $0x0e1c3e31 // LANE3 V17, V17
 	CBZW R17, lowered18
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered18:
 lowered14:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d442 // FADD4S V2, V2, 18
-	MOVD $16(R2), R16
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
 	WORD $0x6eb1aa3f // UMINV4S V31, V17
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
+	FMOVQ F0, (R16)
 	B lowered20
 lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
 	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3e31 // LANE1 V17, V17
 	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143e31 // LANE2 V17, V17
 	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3e31 // LANE3 V17, V17
 	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
 lowered20:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d463 // FADD4S V3, V3, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d484 // FADD4S V4, V4, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d4a5 // FADD4S V5, V5, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d4c6 // FADD4S V6, V6, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d4e7 // FADD4S V7, V7, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R2), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d508 // FADD4S V8, V8, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R16), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d529 // FADD4S V9, V9, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R2), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d54a // FADD4S V10, V10, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R16), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d56b // FADD4S V11, V11, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ (R2), F30
-	B lowered74
-lowered73:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered75
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered76
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered77
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered78
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered78:
-lowered74:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d58c // FADD4S V12, V12, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ (R16), F30
-	B lowered80
-lowered79:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered81
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered82
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered83
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered84
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered84:
-lowered80:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d5ad // FADD4S V13, V13, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ (R2), F30
-	B lowered86
-lowered85:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered87
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered88
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered89
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered90
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered90:
-lowered86:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d5ce // FADD4S V14, V14, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ (R16), F30
-	B lowered92
-lowered91:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered93
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered94
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered95
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered96
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered96:
-lowered92:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d5ef // FADD4S V15, V15, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ F0, (R0)
-	B lowered98
-lowered97:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered99
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered99:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered100
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered100:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered101
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered101:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered102
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered102:
-lowered98:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ F1, (R16)
-	B lowered104
-lowered103:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered105
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered105:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered106
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered106:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered107
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered107:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered108
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered108:
-lowered104:
+	ADD $0x00000020, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ F2, (R0)
-	B lowered110
-lowered109:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered111
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered111:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered112
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered112:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered113
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered113:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered114
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered114:
-lowered110:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ F3, (R16)
-	B lowered116
-lowered115:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered117
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered117:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered118
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered118:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered119
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered119:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered120
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered120:
-lowered116:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ F4, (R0)
-	B lowered122
-lowered121:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered123
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered123:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered124
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered124:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered125
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered125:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered126
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered126:
-lowered122:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ F5, (R16)
-	B lowered128
-lowered127:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered129
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered129:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered130
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered130:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered131
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered131:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered132
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered132:
-lowered128:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ F6, (R0)
-	B lowered134
-lowered133:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered135
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered135:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered136
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered136:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered137
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered137:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered138
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered138:
-lowered134:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ F7, (R16)
-	B lowered140
-lowered139:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered141
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered141:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered142
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered142:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered143
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered143:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered144
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered144:
-lowered140:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered145
-	FMOVQ F8, (R0)
-	B lowered146
-lowered145:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered147
-	WORD $0x0d008208 // STORE0 V8, V16
-lowered147:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered148
-	WORD $0x0d009208 // STORE1 V8, V16
-lowered148:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered149
-	WORD $0x4d008208 // STORE2 V8, V16
-lowered149:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered150
-	WORD $0x4d009208 // STORE3 V8, V16
-lowered150:
-lowered146:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered151
-	FMOVQ F9, (R16)
-	B lowered152
-lowered151:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered153
-	WORD $0x0d008209 // STORE0 V9, V16
-lowered153:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered154
-	WORD $0x0d009209 // STORE1 V9, V16
-lowered154:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered155
-	WORD $0x4d008209 // STORE2 V9, V16
-lowered155:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered156
-	WORD $0x4d009209 // STORE3 V9, V16
-lowered156:
-lowered152:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered157
-	FMOVQ F10, (R0)
-	B lowered158
-lowered157:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered159
-	WORD $0x0d00820a // STORE0 V10, V16
-lowered159:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered160
-	WORD $0x0d00920a // STORE1 V10, V16
-lowered160:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered161
-	WORD $0x4d00820a // STORE2 V10, V16
-lowered161:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered162
-	WORD $0x4d00920a // STORE3 V10, V16
-lowered162:
-lowered158:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered163
-	FMOVQ F11, (R16)
-	B lowered164
-lowered163:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered165
-	WORD $0x0d00820b // STORE0 V11, V16
-lowered165:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered166
-	WORD $0x0d00920b // STORE1 V11, V16
-lowered166:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered167
-	WORD $0x4d00820b // STORE2 V11, V16
-lowered167:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered168
-	WORD $0x4d00920b // STORE3 V11, V16
-lowered168:
-lowered164:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered169
-	FMOVQ F12, (R0)
-	B lowered170
-lowered169:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered171
-	WORD $0x0d00820c // STORE0 V12, V16
-lowered171:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered172
-	WORD $0x0d00920c // STORE1 V12, V16
-lowered172:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered173
-	WORD $0x4d00820c // STORE2 V12, V16
-lowered173:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered174
-	WORD $0x4d00920c // STORE3 V12, V16
-lowered174:
-lowered170:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered175
-	FMOVQ F13, (R16)
-	B lowered176
-lowered175:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered177
-	WORD $0x0d00820d // STORE0 V13, V16
-lowered177:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered178
-	WORD $0x0d00920d // STORE1 V13, V16
-lowered178:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered179
-	WORD $0x4d00820d // STORE2 V13, V16
-lowered179:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered180
-	WORD $0x4d00920d // STORE3 V13, V16
-lowered180:
-lowered176:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered181
-	FMOVQ F14, (R0)
-	B lowered182
-lowered181:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered183
-	WORD $0x0d00820e // STORE0 V14, V16
-lowered183:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered184
-	WORD $0x0d00920e // STORE1 V14, V16
-lowered184:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered185
-	WORD $0x4d00820e // STORE2 V14, V16
-lowered185:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered186
-	WORD $0x4d00920e // STORE3 V14, V16
-lowered186:
-lowered182:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered187
-	FMOVQ F15, (R16)
-	B lowered188
-lowered187:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered189
-	WORD $0x0d00820f // STORE0 V15, V16
-lowered189:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered190
-	WORD $0x0d00920f // STORE1 V15, V16
-lowered190:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered191
-	WORD $0x4d00820f // STORE2 V15, V16
-lowered191:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered192
-	WORD $0x4d00920f // STORE3 V15, V16
-lowered192:
-lowered188:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -9624,7 +4028,7 @@ end:
 	RET
 
 // func rows12x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·rows12x1NEON(SB), NOSPLIT, $0-96
+TEXT ·rows12x1NEON(SB), NOSPLIT, $192-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -9679,10 +4083,12 @@ tile:
 	ADD R7, R26
 	MOVD R26, a+8(FP)
 	ADD R2<<1, R2, R7
-	ADD R6<<1, R6, R8
-	ADD R7, R1, R9
-	ADD R7, R9, R10
-	ADD R7, R10, R7
+	ADD R6<<1, R6, R7
+	ADD R2<<1, R1, R8
+	ADD R2<<1, R8, R9
+	ADD R2<<1, R9, R10
+	ADD R2<<1, R10, R11
+	ADD R2<<1, R11, R12
 	WORD $0x6e201c00 // EOR16B V0, V0, 0
 	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x6e221c42 // EOR16B V2, V2, 2
@@ -9695,202 +4101,181 @@ tile:
 	WORD $0x6e291d29 // EOR16B V9, V9, 9
 	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
 	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
-	CMP $0x00000004, R0
+	CMP $0x00000008, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FMOVQ (R3), F12
-	FMOVS (R1), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda0 // FMLA4S V0, V13, 12
+	WORD $0x3ce6686d // FMOVQ (R3)(R6*1), F13
+	FMOVD (R1), F14
+	WORD $0x4f8e1180 // FMLA4S0 V0, V12, 14
+	WORD $0x4fae11a0 // FMLA4S1 V0, V13, 14
 	ADD R2, R1, R19
-	FMOVS (R19), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda1 // FMLA4S V1, V13, 12
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda2 // FMLA4S V2, V13, 12
-	FMOVS (R9), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda3 // FMLA4S V3, V13, 12
+	FMOVD (R19), F14
+	WORD $0x4f8e1181 // FMLA4S0 V1, V12, 14
+	WORD $0x4fae11a1 // FMLA4S1 V1, V13, 14
+	FMOVD (R8), F14
+	WORD $0x4f8e1182 // FMLA4S0 V2, V12, 14
+	WORD $0x4fae11a2 // FMLA4S1 V2, V13, 14
+	ADD R2, R8, R20
+	FMOVD (R20), F14
+	WORD $0x4f8e1183 // FMLA4S0 V3, V12, 14
+	WORD $0x4fae11a3 // FMLA4S1 V3, V13, 14
+	FMOVD (R9), F14
+	WORD $0x4f8e1184 // FMLA4S0 V4, V12, 14
+	WORD $0x4fae11a4 // FMLA4S1 V4, V13, 14
 	ADD R2, R9, R21
-	FMOVS (R21), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda4 // FMLA4S V4, V13, 12
-	ADD R2<<1, R9, R22
-	FMOVS (R22), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda5 // FMLA4S V5, V13, 12
-	FMOVS (R10), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda6 // FMLA4S V6, V13, 12
-	ADD R2, R10, R23
-	FMOVS (R23), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda7 // FMLA4S V7, V13, 12
-	ADD R2<<1, R10, R24
-	FMOVS (R24), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda8 // FMLA4S V8, V13, 12
-	FMOVS (R7), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda9 // FMLA4S V9, V13, 12
-	ADD R2, R7, R25
-	FMOVS (R25), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdaa // FMLA4S V10, V13, 12
-	ADD R2<<1, R7, R19
-	FMOVS (R19), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdab // FMLA4S V11, V13, 12
-	ADD R6, R3, R20
-	FMOVQ (R20), F12
-	FMOVS 4(R1), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda0 // FMLA4S V0, V13, 12
-	ADD R2, R1, R21
-	FMOVS 4(R21), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda1 // FMLA4S V1, V13, 12
-	ADD R2<<1, R1, R22
-	FMOVS 4(R22), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda2 // FMLA4S V2, V13, 12
-	FMOVS 4(R9), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda3 // FMLA4S V3, V13, 12
-	ADD R2, R9, R23
-	FMOVS 4(R23), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda4 // FMLA4S V4, V13, 12
-	ADD R2<<1, R9, R24
-	FMOVS 4(R24), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda5 // FMLA4S V5, V13, 12
-	FMOVS 4(R10), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda6 // FMLA4S V6, V13, 12
-	ADD R2, R10, R25
-	FMOVS 4(R25), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda7 // FMLA4S V7, V13, 12
-	ADD R2<<1, R10, R19
-	FMOVS 4(R19), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda8 // FMLA4S V8, V13, 12
-	FMOVS 4(R7), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda9 // FMLA4S V9, V13, 12
-	ADD R2, R7, R20
-	FMOVS 4(R20), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdaa // FMLA4S V10, V13, 12
-	ADD R2<<1, R7, R21
-	FMOVS 4(R21), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdab // FMLA4S V11, V13, 12
-	ADD R6<<1, R3, R22
-	FMOVQ (R22), F12
-	FMOVS 8(R1), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda0 // FMLA4S V0, V13, 12
-	ADD R2, R1, R23
-	FMOVS 8(R23), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda1 // FMLA4S V1, V13, 12
-	ADD R2<<1, R1, R24
-	FMOVS 8(R24), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda2 // FMLA4S V2, V13, 12
-	FMOVS 8(R9), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda3 // FMLA4S V3, V13, 12
-	ADD R2, R9, R25
-	FMOVS 8(R25), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda4 // FMLA4S V4, V13, 12
-	ADD R2<<1, R9, R19
-	FMOVS 8(R19), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda5 // FMLA4S V5, V13, 12
-	FMOVS 8(R10), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda6 // FMLA4S V6, V13, 12
-	ADD R2, R10, R20
-	FMOVS 8(R20), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda7 // FMLA4S V7, V13, 12
-	ADD R2<<1, R10, R21
-	FMOVS 8(R21), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda8 // FMLA4S V8, V13, 12
-	FMOVS 8(R7), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda9 // FMLA4S V9, V13, 12
-	ADD R2, R7, R22
-	FMOVS 8(R22), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdaa // FMLA4S V10, V13, 12
-	ADD R2<<1, R7, R23
-	FMOVS 8(R23), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdab // FMLA4S V11, V13, 12
-	ADD R8, R3, R24
-	FMOVQ (R24), F12
-	FMOVS 12(R1), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda0 // FMLA4S V0, V13, 12
-	ADD R2, R1, R25
-	FMOVS 12(R25), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda1 // FMLA4S V1, V13, 12
-	ADD R2<<1, R1, R19
-	FMOVS 12(R19), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda2 // FMLA4S V2, V13, 12
-	FMOVS 12(R9), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda3 // FMLA4S V3, V13, 12
-	ADD R2, R9, R20
-	FMOVS 12(R20), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda4 // FMLA4S V4, V13, 12
-	ADD R2<<1, R9, R21
-	FMOVS 12(R21), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda5 // FMLA4S V5, V13, 12
-	FMOVS 12(R10), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda6 // FMLA4S V6, V13, 12
+	FMOVD (R21), F14
+	WORD $0x4f8e1185 // FMLA4S0 V5, V12, 14
+	WORD $0x4fae11a5 // FMLA4S1 V5, V13, 14
+	FMOVD (R10), F14
+	WORD $0x4f8e1186 // FMLA4S0 V6, V12, 14
+	WORD $0x4fae11a6 // FMLA4S1 V6, V13, 14
 	ADD R2, R10, R22
-	FMOVS 12(R22), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda7 // FMLA4S V7, V13, 12
-	ADD R2<<1, R10, R23
-	FMOVS 12(R23), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda8 // FMLA4S V8, V13, 12
-	FMOVS 12(R7), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda9 // FMLA4S V9, V13, 12
-	ADD R2, R7, R24
-	FMOVS 12(R24), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdaa // FMLA4S V10, V13, 12
-	ADD R2<<1, R7, R25
-	FMOVS 12(R25), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdab // FMLA4S V11, V13, 12
-	ADD $0x10, R1
-	ADD $0x10, R9
-	ADD $0x10, R10
-	ADD $0x10, R7
+	FMOVD (R22), F14
+	WORD $0x4f8e1187 // FMLA4S0 V7, V12, 14
+	WORD $0x4fae11a7 // FMLA4S1 V7, V13, 14
+	FMOVD (R11), F14
+	WORD $0x4f8e1188 // FMLA4S0 V8, V12, 14
+	WORD $0x4fae11a8 // FMLA4S1 V8, V13, 14
+	ADD R2, R11, R23
+	FMOVD (R23), F14
+	WORD $0x4f8e1189 // FMLA4S0 V9, V12, 14
+	WORD $0x4fae11a9 // FMLA4S1 V9, V13, 14
+	FMOVD (R12), F14
+	WORD $0x4f8e118a // FMLA4S0 V10, V12, 14
+	WORD $0x4fae11aa // FMLA4S1 V10, V13, 14
+	ADD R2, R12, R24
+	FMOVD (R24), F14
+	WORD $0x4f8e118b // FMLA4S0 V11, V12, 14
+	WORD $0x4fae11ab // FMLA4S1 V11, V13, 14
+	ADD R6<<1, R3, R25
+	FMOVQ (R25), F12
+	WORD $0x3ce7686d // FMOVQ (R3)(R7*1), F13
+	FMOVD 8(R1), F14
+	WORD $0x4f8e1180 // FMLA4S0 V0, V12, 14
+	WORD $0x4fae11a0 // FMLA4S1 V0, V13, 14
+	FMOVD 8(R19), F14
+	WORD $0x4f8e1181 // FMLA4S0 V1, V12, 14
+	WORD $0x4fae11a1 // FMLA4S1 V1, V13, 14
+	FMOVD 8(R8), F14
+	WORD $0x4f8e1182 // FMLA4S0 V2, V12, 14
+	WORD $0x4fae11a2 // FMLA4S1 V2, V13, 14
+	FMOVD 8(R20), F14
+	WORD $0x4f8e1183 // FMLA4S0 V3, V12, 14
+	WORD $0x4fae11a3 // FMLA4S1 V3, V13, 14
+	FMOVD 8(R9), F14
+	WORD $0x4f8e1184 // FMLA4S0 V4, V12, 14
+	WORD $0x4fae11a4 // FMLA4S1 V4, V13, 14
+	FMOVD 8(R21), F14
+	WORD $0x4f8e1185 // FMLA4S0 V5, V12, 14
+	WORD $0x4fae11a5 // FMLA4S1 V5, V13, 14
+	FMOVD 8(R10), F14
+	WORD $0x4f8e1186 // FMLA4S0 V6, V12, 14
+	WORD $0x4fae11a6 // FMLA4S1 V6, V13, 14
+	FMOVD 8(R22), F14
+	WORD $0x4f8e1187 // FMLA4S0 V7, V12, 14
+	WORD $0x4fae11a7 // FMLA4S1 V7, V13, 14
+	FMOVD 8(R11), F14
+	WORD $0x4f8e1188 // FMLA4S0 V8, V12, 14
+	WORD $0x4fae11a8 // FMLA4S1 V8, V13, 14
+	FMOVD 8(R23), F14
+	WORD $0x4f8e1189 // FMLA4S0 V9, V12, 14
+	WORD $0x4fae11a9 // FMLA4S1 V9, V13, 14
+	FMOVD 8(R12), F14
+	WORD $0x4f8e118a // FMLA4S0 V10, V12, 14
+	WORD $0x4fae11aa // FMLA4S1 V10, V13, 14
+	FMOVD 8(R24), F14
+	WORD $0x4f8e118b // FMLA4S0 V11, V12, 14
+	WORD $0x4fae11ab // FMLA4S1 V11, V13, 14
 	ADD R6<<2, R3, R3
-	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
-	CMP $0x00000004, R0
+	FMOVQ (R3), F12
+	WORD $0x3ce6686d // FMOVQ (R3)(R6*1), F13
+	FMOVD 16(R1), F14
+	WORD $0x4f8e1180 // FMLA4S0 V0, V12, 14
+	WORD $0x4fae11a0 // FMLA4S1 V0, V13, 14
+	FMOVD 16(R19), F14
+	WORD $0x4f8e1181 // FMLA4S0 V1, V12, 14
+	WORD $0x4fae11a1 // FMLA4S1 V1, V13, 14
+	FMOVD 16(R8), F14
+	WORD $0x4f8e1182 // FMLA4S0 V2, V12, 14
+	WORD $0x4fae11a2 // FMLA4S1 V2, V13, 14
+	FMOVD 16(R20), F14
+	WORD $0x4f8e1183 // FMLA4S0 V3, V12, 14
+	WORD $0x4fae11a3 // FMLA4S1 V3, V13, 14
+	FMOVD 16(R9), F14
+	WORD $0x4f8e1184 // FMLA4S0 V4, V12, 14
+	WORD $0x4fae11a4 // FMLA4S1 V4, V13, 14
+	FMOVD 16(R21), F14
+	WORD $0x4f8e1185 // FMLA4S0 V5, V12, 14
+	WORD $0x4fae11a5 // FMLA4S1 V5, V13, 14
+	FMOVD 16(R10), F14
+	WORD $0x4f8e1186 // FMLA4S0 V6, V12, 14
+	WORD $0x4fae11a6 // FMLA4S1 V6, V13, 14
+	FMOVD 16(R22), F14
+	WORD $0x4f8e1187 // FMLA4S0 V7, V12, 14
+	WORD $0x4fae11a7 // FMLA4S1 V7, V13, 14
+	FMOVD 16(R11), F14
+	WORD $0x4f8e1188 // FMLA4S0 V8, V12, 14
+	WORD $0x4fae11a8 // FMLA4S1 V8, V13, 14
+	FMOVD 16(R23), F14
+	WORD $0x4f8e1189 // FMLA4S0 V9, V12, 14
+	WORD $0x4fae11a9 // FMLA4S1 V9, V13, 14
+	FMOVD 16(R12), F14
+	WORD $0x4f8e118a // FMLA4S0 V10, V12, 14
+	WORD $0x4fae11aa // FMLA4S1 V10, V13, 14
+	FMOVD 16(R24), F14
+	WORD $0x4f8e118b // FMLA4S0 V11, V12, 14
+	WORD $0x4fae11ab // FMLA4S1 V11, V13, 14
+	ADD R6<<1, R3, R25
+	FMOVQ (R25), F12
+	WORD $0x3ce7686d // FMOVQ (R3)(R7*1), F13
+	FMOVD 24(R1), F14
+	WORD $0x4f8e1180 // FMLA4S0 V0, V12, 14
+	WORD $0x4fae11a0 // FMLA4S1 V0, V13, 14
+	FMOVD 24(R19), F14
+	WORD $0x4f8e1181 // FMLA4S0 V1, V12, 14
+	WORD $0x4fae11a1 // FMLA4S1 V1, V13, 14
+	FMOVD 24(R8), F14
+	WORD $0x4f8e1182 // FMLA4S0 V2, V12, 14
+	WORD $0x4fae11a2 // FMLA4S1 V2, V13, 14
+	FMOVD 24(R20), F14
+	WORD $0x4f8e1183 // FMLA4S0 V3, V12, 14
+	WORD $0x4fae11a3 // FMLA4S1 V3, V13, 14
+	FMOVD 24(R9), F14
+	WORD $0x4f8e1184 // FMLA4S0 V4, V12, 14
+	WORD $0x4fae11a4 // FMLA4S1 V4, V13, 14
+	FMOVD 24(R21), F14
+	WORD $0x4f8e1185 // FMLA4S0 V5, V12, 14
+	WORD $0x4fae11a5 // FMLA4S1 V5, V13, 14
+	FMOVD 24(R10), F14
+	WORD $0x4f8e1186 // FMLA4S0 V6, V12, 14
+	WORD $0x4fae11a6 // FMLA4S1 V6, V13, 14
+	FMOVD 24(R22), F14
+	WORD $0x4f8e1187 // FMLA4S0 V7, V12, 14
+	WORD $0x4fae11a7 // FMLA4S1 V7, V13, 14
+	FMOVD 24(R11), F14
+	WORD $0x4f8e1188 // FMLA4S0 V8, V12, 14
+	WORD $0x4fae11a8 // FMLA4S1 V8, V13, 14
+	FMOVD 24(R23), F14
+	WORD $0x4f8e1189 // FMLA4S0 V9, V12, 14
+	WORD $0x4fae11a9 // FMLA4S1 V9, V13, 14
+	FMOVD 24(R12), F14
+	WORD $0x4f8e118a // FMLA4S0 V10, V12, 14
+	WORD $0x4fae11aa // FMLA4S1 V10, V13, 14
+	FMOVD 24(R24), F14
+	WORD $0x4f8e118b // FMLA4S0 V11, V12, 14
+	WORD $0x4fae11ab // FMLA4S1 V11, V13, 14
+	ADD $0x20, R1
+	ADD $0x20, R8
+	ADD $0x20, R9
+	ADD $0x20, R10
+	ADD $0x20, R11
+	ADD $0x20, R12
+	ADD R6<<2, R3, R3
+	SUBS $0x00000008, R0
+	CMP $0x00000008, R0
 	BGE several
 
 one:
@@ -9898,53 +4283,35 @@ one:
 	BEQ store
 	FMOVQ (R3), F12
 	FMOVS (R1), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda0 // FMLA4S V0, V13, 12
-	ADD R2, R1, R19
-	FMOVS (R19), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda1 // FMLA4S V1, V13, 12
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda2 // FMLA4S V2, V13, 12
+	WORD $0x4f8d1180 // FMLA4S0 V0, V12, 13
+	WORD $0xbc62682d // FMOVS (R1)(R2*1), F13
+	WORD $0x4f8d1181 // FMLA4S0 V1, V12, 13
+	FMOVS (R8), F13
+	WORD $0x4f8d1182 // FMLA4S0 V2, V12, 13
+	WORD $0xbc62690d // FMOVS (R8)(R2*1), F13
+	WORD $0x4f8d1183 // FMLA4S0 V3, V12, 13
 	FMOVS (R9), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda3 // FMLA4S V3, V13, 12
-	ADD R2, R9, R21
-	FMOVS (R21), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda4 // FMLA4S V4, V13, 12
-	ADD R2<<1, R9, R22
-	FMOVS (R22), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda5 // FMLA4S V5, V13, 12
+	WORD $0x4f8d1184 // FMLA4S0 V4, V12, 13
+	WORD $0xbc62692d // FMOVS (R9)(R2*1), F13
+	WORD $0x4f8d1185 // FMLA4S0 V5, V12, 13
 	FMOVS (R10), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda6 // FMLA4S V6, V13, 12
-	ADD R2, R10, R23
-	FMOVS (R23), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda7 // FMLA4S V7, V13, 12
-	ADD R2<<1, R10, R24
-	FMOVS (R24), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda8 // FMLA4S V8, V13, 12
-	FMOVS (R7), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccda9 // FMLA4S V9, V13, 12
-	ADD R2, R7, R25
-	FMOVS (R25), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdaa // FMLA4S V10, V13, 12
-	ADD R2<<1, R7, R19
-	FMOVS (R19), F13
-	WORD $0x4e0405ad // DUP4S V13, V13
-	WORD $0x4e2ccdab // FMLA4S V11, V13, 12
+	WORD $0x4f8d1186 // FMLA4S0 V6, V12, 13
+	WORD $0xbc62694d // FMOVS (R10)(R2*1), F13
+	WORD $0x4f8d1187 // FMLA4S0 V7, V12, 13
+	FMOVS (R11), F13
+	WORD $0x4f8d1188 // FMLA4S0 V8, V12, 13
+	WORD $0xbc62696d // FMOVS (R11)(R2*1), F13
+	WORD $0x4f8d1189 // FMLA4S0 V9, V12, 13
+	FMOVS (R12), F13
+	WORD $0x4f8d118a // FMLA4S0 V10, V12, 13
+	WORD $0xbc62698d // FMOVS (R12)(R2*1), F13
+	WORD $0x4f8d118b // FMLA4S0 V11, V12, 13
 	ADD $0x04, R1
+	ADD $0x04, R8
 	ADD $0x04, R9
 	ADD $0x04, R10
-	ADD $0x04, R7
+	ADD $0x04, R11
+	ADD $0x04, R12
 	ADD R6, R3, R3
 	SUBS $1, R0
 	B one
@@ -10044,18 +4411,26 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F12
+	MOVD $local-192(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+	FSTPQ (F8, F9), 128(R6)
+	FSTPQ (F10, F11), 160(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -10076,738 +4451,41 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd400 // FADD4S V0, V0, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R2), F30
+	FMOVQ F0, (R0)
 	B lowered8
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3d91 // LANE1 V17, V12
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143d91 // LANE2 V17, V12
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3d91 // LANE3 V17, V12
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
 lowered8:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd421 // FADD4S V1, V1, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R2), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
-lowered14:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd442 // FADD4S V2, V2, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ (R2), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
-lowered20:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd463 // FADD4S V3, V3, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd484 // FADD4S V4, V4, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R2), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd4a5 // FADD4S V5, V5, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd4c6 // FADD4S V6, V6, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R2), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd4e7 // FADD4S V7, V7, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R2), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd508 // FADD4S V8, V8, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R2), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd529 // FADD4S V9, V9, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R2), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd54a // FADD4S V10, V10, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R2), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd56b // FADD4S V11, V11, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ F0, (R0)
-	B lowered74
-lowered73:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered75
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered76
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered77
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered78
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered78:
-lowered74:
+	ADD $0x00000010, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ F1, (R0)
-	B lowered80
-lowered79:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered81
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered82
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered83
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered84
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered84:
-lowered80:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ F2, (R0)
-	B lowered86
-lowered85:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered87
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered88
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered89
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered90
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered90:
-lowered86:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ F3, (R0)
-	B lowered92
-lowered91:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered93
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered94
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered95
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered96
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered96:
-lowered92:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ F4, (R0)
-	B lowered98
-lowered97:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered99
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered99:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered100
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered100:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered101
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered101:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered102
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered102:
-lowered98:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ F5, (R0)
-	B lowered104
-lowered103:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered105
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered105:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered106
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered106:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered107
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered107:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered108
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered108:
-lowered104:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ F6, (R0)
-	B lowered110
-lowered109:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered111
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered111:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered112
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered112:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered113
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered113:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered114
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered114:
-lowered110:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ F7, (R0)
-	B lowered116
-lowered115:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered117
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered117:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered118
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered118:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered119
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered119:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered120
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered120:
-lowered116:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ F8, (R0)
-	B lowered122
-lowered121:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered123
-	WORD $0x0d008208 // STORE0 V8, V16
-lowered123:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered124
-	WORD $0x0d009208 // STORE1 V8, V16
-lowered124:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered125
-	WORD $0x4d008208 // STORE2 V8, V16
-lowered125:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered126
-	WORD $0x4d009208 // STORE3 V8, V16
-lowered126:
-lowered122:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ F9, (R0)
-	B lowered128
-lowered127:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered129
-	WORD $0x0d008209 // STORE0 V9, V16
-lowered129:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered130
-	WORD $0x0d009209 // STORE1 V9, V16
-lowered130:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered131
-	WORD $0x4d008209 // STORE2 V9, V16
-lowered131:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered132
-	WORD $0x4d009209 // STORE3 V9, V16
-lowered132:
-lowered128:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ F10, (R0)
-	B lowered134
-lowered133:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered135
-	WORD $0x0d00820a // STORE0 V10, V16
-lowered135:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered136
-	WORD $0x0d00920a // STORE1 V10, V16
-lowered136:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered137
-	WORD $0x4d00820a // STORE2 V10, V16
-lowered137:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered138
-	WORD $0x4d00920a // STORE3 V10, V16
-lowered138:
-lowered134:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ F11, (R0)
-	B lowered140
-lowered139:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered141
-	WORD $0x0d00820b // STORE0 V11, V16
-lowered141:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered142
-	WORD $0x0d00920b // STORE1 V11, V16
-lowered142:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered143
-	WORD $0x4d00820b // STORE2 V11, V16
-lowered143:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered144
-	WORD $0x4d00920b // STORE3 V11, V16
-lowered144:
-lowered140:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -10816,7 +4494,7 @@ end:
 	RET
 
 // func rows12x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·rows12x2NEON(SB), NOSPLIT, $0-96
+TEXT ·rows12x2NEON(SB), NOSPLIT, $384-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -10883,10 +4561,12 @@ tile:
 	ADD R7, R26
 	MOVD R26, a+8(FP)
 	ADD R2<<1, R2, R7
-	ADD R6<<1, R6, R8
-	ADD R7, R1, R9
-	ADD R7, R9, R10
-	ADD R7, R10, R7
+	ADD R6<<1, R6, R7
+	ADD R2<<1, R1, R8
+	ADD R2<<1, R8, R9
+	ADD R2<<1, R9, R10
+	ADD R2<<1, R10, R11
+	ADD R2<<1, R11, R12
 	WORD $0x6e201c00 // EOR16B V0, V0, 0
 	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x6e221c42 // EOR16B V2, V2, 2
@@ -10911,250 +4591,282 @@ tile:
 	WORD $0x6e351eb5 // EOR16B V21, V21, 21
 	WORD $0x6e361ed6 // EOR16B V22, V22, 22
 	WORD $0x6e371ef7 // EOR16B V23, V23, 23
-	CMP $0x00000004, R0
+	CMP $0x00000008, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FLDPQ (R3), (F24, F25)
-	FMOVS (R1), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf40 // FMLA4S V0, V26, 24
-	WORD $0x4e39cf41 // FMLA4S V1, V26, 25
-	ADD R2, R1, R19
-	FMOVS (R19), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf42 // FMLA4S V2, V26, 24
-	WORD $0x4e39cf43 // FMLA4S V3, V26, 25
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf44 // FMLA4S V4, V26, 24
-	WORD $0x4e39cf45 // FMLA4S V5, V26, 25
-	FMOVS (R9), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf46 // FMLA4S V6, V26, 24
-	WORD $0x4e39cf47 // FMLA4S V7, V26, 25
-	ADD R2, R9, R21
-	FMOVS (R21), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf48 // FMLA4S V8, V26, 24
-	WORD $0x4e39cf49 // FMLA4S V9, V26, 25
-	ADD R2<<1, R9, R22
-	FMOVS (R22), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4a // FMLA4S V10, V26, 24
-	WORD $0x4e39cf4b // FMLA4S V11, V26, 25
-	FMOVS (R10), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4c // FMLA4S V12, V26, 24
-	WORD $0x4e39cf4d // FMLA4S V13, V26, 25
+	ADD R6, R3, R19
+	FLDPQ (R19), (F26, F27)
+	FMOVD (R1), F28
+	WORD $0x4f9c1300 // FMLA4S0 V0, V24, 28
+	WORD $0x4f9c1321 // FMLA4S0 V1, V25, 28
+	WORD $0x4fbc1340 // FMLA4S1 V0, V26, 28
+	WORD $0x4fbc1361 // FMLA4S1 V1, V27, 28
+	ADD R2, R1, R20
+	FMOVD (R20), F28
+	WORD $0x4f9c1302 // FMLA4S0 V2, V24, 28
+	WORD $0x4f9c1323 // FMLA4S0 V3, V25, 28
+	WORD $0x4fbc1342 // FMLA4S1 V2, V26, 28
+	WORD $0x4fbc1363 // FMLA4S1 V3, V27, 28
+	FMOVD (R8), F28
+	WORD $0x4f9c1304 // FMLA4S0 V4, V24, 28
+	WORD $0x4f9c1325 // FMLA4S0 V5, V25, 28
+	WORD $0x4fbc1344 // FMLA4S1 V4, V26, 28
+	WORD $0x4fbc1365 // FMLA4S1 V5, V27, 28
+	ADD R2, R8, R21
+	FMOVD (R21), F28
+	WORD $0x4f9c1306 // FMLA4S0 V6, V24, 28
+	WORD $0x4f9c1327 // FMLA4S0 V7, V25, 28
+	WORD $0x4fbc1346 // FMLA4S1 V6, V26, 28
+	WORD $0x4fbc1367 // FMLA4S1 V7, V27, 28
+	FMOVD (R9), F28
+	WORD $0x4f9c1308 // FMLA4S0 V8, V24, 28
+	WORD $0x4f9c1329 // FMLA4S0 V9, V25, 28
+	WORD $0x4fbc1348 // FMLA4S1 V8, V26, 28
+	WORD $0x4fbc1369 // FMLA4S1 V9, V27, 28
+	ADD R2, R9, R22
+	FMOVD (R22), F28
+	WORD $0x4f9c130a // FMLA4S0 V10, V24, 28
+	WORD $0x4f9c132b // FMLA4S0 V11, V25, 28
+	WORD $0x4fbc134a // FMLA4S1 V10, V26, 28
+	WORD $0x4fbc136b // FMLA4S1 V11, V27, 28
+	FMOVD (R10), F28
+	WORD $0x4f9c130c // FMLA4S0 V12, V24, 28
+	WORD $0x4f9c132d // FMLA4S0 V13, V25, 28
+	WORD $0x4fbc134c // FMLA4S1 V12, V26, 28
+	WORD $0x4fbc136d // FMLA4S1 V13, V27, 28
 	ADD R2, R10, R23
-	FMOVS (R23), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4e // FMLA4S V14, V26, 24
-	WORD $0x4e39cf4f // FMLA4S V15, V26, 25
-	ADD R2<<1, R10, R24
-	FMOVS (R24), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf50 // FMLA4S V16, V26, 24
-	WORD $0x4e39cf51 // FMLA4S V17, V26, 25
-	FMOVS (R7), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf52 // FMLA4S V18, V26, 24
-	WORD $0x4e39cf53 // FMLA4S V19, V26, 25
-	ADD R2, R7, R25
-	FMOVS (R25), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf54 // FMLA4S V20, V26, 24
-	WORD $0x4e39cf55 // FMLA4S V21, V26, 25
-	ADD R2<<1, R7, R19
-	FMOVS (R19), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf56 // FMLA4S V22, V26, 24
-	WORD $0x4e39cf57 // FMLA4S V23, V26, 25
-	ADD R6, R3, R20
-	FLDPQ (R20), (F24, F25)
-	FMOVS 4(R1), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf40 // FMLA4S V0, V26, 24
-	WORD $0x4e39cf41 // FMLA4S V1, V26, 25
-	ADD R2, R1, R21
-	FMOVS 4(R21), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf42 // FMLA4S V2, V26, 24
-	WORD $0x4e39cf43 // FMLA4S V3, V26, 25
-	ADD R2<<1, R1, R22
-	FMOVS 4(R22), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf44 // FMLA4S V4, V26, 24
-	WORD $0x4e39cf45 // FMLA4S V5, V26, 25
-	FMOVS 4(R9), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf46 // FMLA4S V6, V26, 24
-	WORD $0x4e39cf47 // FMLA4S V7, V26, 25
-	ADD R2, R9, R23
-	FMOVS 4(R23), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf48 // FMLA4S V8, V26, 24
-	WORD $0x4e39cf49 // FMLA4S V9, V26, 25
-	ADD R2<<1, R9, R24
-	FMOVS 4(R24), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4a // FMLA4S V10, V26, 24
-	WORD $0x4e39cf4b // FMLA4S V11, V26, 25
-	FMOVS 4(R10), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4c // FMLA4S V12, V26, 24
-	WORD $0x4e39cf4d // FMLA4S V13, V26, 25
-	ADD R2, R10, R25
-	FMOVS 4(R25), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4e // FMLA4S V14, V26, 24
-	WORD $0x4e39cf4f // FMLA4S V15, V26, 25
-	ADD R2<<1, R10, R19
-	FMOVS 4(R19), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf50 // FMLA4S V16, V26, 24
-	WORD $0x4e39cf51 // FMLA4S V17, V26, 25
-	FMOVS 4(R7), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf52 // FMLA4S V18, V26, 24
-	WORD $0x4e39cf53 // FMLA4S V19, V26, 25
-	ADD R2, R7, R20
-	FMOVS 4(R20), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf54 // FMLA4S V20, V26, 24
-	WORD $0x4e39cf55 // FMLA4S V21, V26, 25
-	ADD R2<<1, R7, R21
-	FMOVS 4(R21), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf56 // FMLA4S V22, V26, 24
-	WORD $0x4e39cf57 // FMLA4S V23, V26, 25
-	ADD R6<<1, R3, R22
-	FLDPQ (R22), (F24, F25)
-	FMOVS 8(R1), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf40 // FMLA4S V0, V26, 24
-	WORD $0x4e39cf41 // FMLA4S V1, V26, 25
-	ADD R2, R1, R23
-	FMOVS 8(R23), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf42 // FMLA4S V2, V26, 24
-	WORD $0x4e39cf43 // FMLA4S V3, V26, 25
-	ADD R2<<1, R1, R24
-	FMOVS 8(R24), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf44 // FMLA4S V4, V26, 24
-	WORD $0x4e39cf45 // FMLA4S V5, V26, 25
-	FMOVS 8(R9), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf46 // FMLA4S V6, V26, 24
-	WORD $0x4e39cf47 // FMLA4S V7, V26, 25
-	ADD R2, R9, R25
-	FMOVS 8(R25), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf48 // FMLA4S V8, V26, 24
-	WORD $0x4e39cf49 // FMLA4S V9, V26, 25
-	ADD R2<<1, R9, R19
-	FMOVS 8(R19), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4a // FMLA4S V10, V26, 24
-	WORD $0x4e39cf4b // FMLA4S V11, V26, 25
-	FMOVS 8(R10), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4c // FMLA4S V12, V26, 24
-	WORD $0x4e39cf4d // FMLA4S V13, V26, 25
-	ADD R2, R10, R20
-	FMOVS 8(R20), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4e // FMLA4S V14, V26, 24
-	WORD $0x4e39cf4f // FMLA4S V15, V26, 25
-	ADD R2<<1, R10, R21
-	FMOVS 8(R21), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf50 // FMLA4S V16, V26, 24
-	WORD $0x4e39cf51 // FMLA4S V17, V26, 25
-	FMOVS 8(R7), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf52 // FMLA4S V18, V26, 24
-	WORD $0x4e39cf53 // FMLA4S V19, V26, 25
-	ADD R2, R7, R22
-	FMOVS 8(R22), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf54 // FMLA4S V20, V26, 24
-	WORD $0x4e39cf55 // FMLA4S V21, V26, 25
-	ADD R2<<1, R7, R23
-	FMOVS 8(R23), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf56 // FMLA4S V22, V26, 24
-	WORD $0x4e39cf57 // FMLA4S V23, V26, 25
-	ADD R8, R3, R24
-	FLDPQ (R24), (F24, F25)
-	FMOVS 12(R1), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf40 // FMLA4S V0, V26, 24
-	WORD $0x4e39cf41 // FMLA4S V1, V26, 25
-	ADD R2, R1, R25
-	FMOVS 12(R25), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf42 // FMLA4S V2, V26, 24
-	WORD $0x4e39cf43 // FMLA4S V3, V26, 25
-	ADD R2<<1, R1, R19
-	FMOVS 12(R19), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf44 // FMLA4S V4, V26, 24
-	WORD $0x4e39cf45 // FMLA4S V5, V26, 25
-	FMOVS 12(R9), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf46 // FMLA4S V6, V26, 24
-	WORD $0x4e39cf47 // FMLA4S V7, V26, 25
-	ADD R2, R9, R20
-	FMOVS 12(R20), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf48 // FMLA4S V8, V26, 24
-	WORD $0x4e39cf49 // FMLA4S V9, V26, 25
-	ADD R2<<1, R9, R21
-	FMOVS 12(R21), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4a // FMLA4S V10, V26, 24
-	WORD $0x4e39cf4b // FMLA4S V11, V26, 25
-	FMOVS 12(R10), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4c // FMLA4S V12, V26, 24
-	WORD $0x4e39cf4d // FMLA4S V13, V26, 25
-	ADD R2, R10, R22
-	FMOVS 12(R22), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4e // FMLA4S V14, V26, 24
-	WORD $0x4e39cf4f // FMLA4S V15, V26, 25
-	ADD R2<<1, R10, R23
-	FMOVS 12(R23), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf50 // FMLA4S V16, V26, 24
-	WORD $0x4e39cf51 // FMLA4S V17, V26, 25
-	FMOVS 12(R7), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf52 // FMLA4S V18, V26, 24
-	WORD $0x4e39cf53 // FMLA4S V19, V26, 25
-	ADD R2, R7, R24
-	FMOVS 12(R24), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf54 // FMLA4S V20, V26, 24
-	WORD $0x4e39cf55 // FMLA4S V21, V26, 25
-	ADD R2<<1, R7, R25
-	FMOVS 12(R25), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf56 // FMLA4S V22, V26, 24
-	WORD $0x4e39cf57 // FMLA4S V23, V26, 25
-	ADD $0x10, R1
-	ADD $0x10, R9
-	ADD $0x10, R10
-	ADD $0x10, R7
+	FMOVD (R23), F28
+	WORD $0x4f9c130e // FMLA4S0 V14, V24, 28
+	WORD $0x4f9c132f // FMLA4S0 V15, V25, 28
+	WORD $0x4fbc134e // FMLA4S1 V14, V26, 28
+	WORD $0x4fbc136f // FMLA4S1 V15, V27, 28
+	FMOVD (R11), F28
+	WORD $0x4f9c1310 // FMLA4S0 V16, V24, 28
+	WORD $0x4f9c1331 // FMLA4S0 V17, V25, 28
+	WORD $0x4fbc1350 // FMLA4S1 V16, V26, 28
+	WORD $0x4fbc1371 // FMLA4S1 V17, V27, 28
+	ADD R2, R11, R24
+	FMOVD (R24), F28
+	WORD $0x4f9c1312 // FMLA4S0 V18, V24, 28
+	WORD $0x4f9c1333 // FMLA4S0 V19, V25, 28
+	WORD $0x4fbc1352 // FMLA4S1 V18, V26, 28
+	WORD $0x4fbc1373 // FMLA4S1 V19, V27, 28
+	FMOVD (R12), F28
+	WORD $0x4f9c1314 // FMLA4S0 V20, V24, 28
+	WORD $0x4f9c1335 // FMLA4S0 V21, V25, 28
+	WORD $0x4fbc1354 // FMLA4S1 V20, V26, 28
+	WORD $0x4fbc1375 // FMLA4S1 V21, V27, 28
+	ADD R2, R12, R25
+	FMOVD (R25), F28
+	WORD $0x4f9c1316 // FMLA4S0 V22, V24, 28
+	WORD $0x4f9c1337 // FMLA4S0 V23, V25, 28
+	WORD $0x4fbc1356 // FMLA4S1 V22, V26, 28
+	WORD $0x4fbc1377 // FMLA4S1 V23, V27, 28
+	ADD R6<<1, R3, R25
+	FLDPQ (R25), (F24, F25)
+	ADD R7, R3, R25
+	FLDPQ (R25), (F26, F27)
+	FMOVD 8(R1), F28
+	WORD $0x4f9c1300 // FMLA4S0 V0, V24, 28
+	WORD $0x4f9c1321 // FMLA4S0 V1, V25, 28
+	WORD $0x4fbc1340 // FMLA4S1 V0, V26, 28
+	WORD $0x4fbc1361 // FMLA4S1 V1, V27, 28
+	FMOVD 8(R20), F28
+	WORD $0x4f9c1302 // FMLA4S0 V2, V24, 28
+	WORD $0x4f9c1323 // FMLA4S0 V3, V25, 28
+	WORD $0x4fbc1342 // FMLA4S1 V2, V26, 28
+	WORD $0x4fbc1363 // FMLA4S1 V3, V27, 28
+	FMOVD 8(R8), F28
+	WORD $0x4f9c1304 // FMLA4S0 V4, V24, 28
+	WORD $0x4f9c1325 // FMLA4S0 V5, V25, 28
+	WORD $0x4fbc1344 // FMLA4S1 V4, V26, 28
+	WORD $0x4fbc1365 // FMLA4S1 V5, V27, 28
+	FMOVD 8(R21), F28
+	WORD $0x4f9c1306 // FMLA4S0 V6, V24, 28
+	WORD $0x4f9c1327 // FMLA4S0 V7, V25, 28
+	WORD $0x4fbc1346 // FMLA4S1 V6, V26, 28
+	WORD $0x4fbc1367 // FMLA4S1 V7, V27, 28
+	FMOVD 8(R9), F28
+	WORD $0x4f9c1308 // FMLA4S0 V8, V24, 28
+	WORD $0x4f9c1329 // FMLA4S0 V9, V25, 28
+	WORD $0x4fbc1348 // FMLA4S1 V8, V26, 28
+	WORD $0x4fbc1369 // FMLA4S1 V9, V27, 28
+	FMOVD 8(R22), F28
+	WORD $0x4f9c130a // FMLA4S0 V10, V24, 28
+	WORD $0x4f9c132b // FMLA4S0 V11, V25, 28
+	WORD $0x4fbc134a // FMLA4S1 V10, V26, 28
+	WORD $0x4fbc136b // FMLA4S1 V11, V27, 28
+	FMOVD 8(R10), F28
+	WORD $0x4f9c130c // FMLA4S0 V12, V24, 28
+	WORD $0x4f9c132d // FMLA4S0 V13, V25, 28
+	WORD $0x4fbc134c // FMLA4S1 V12, V26, 28
+	WORD $0x4fbc136d // FMLA4S1 V13, V27, 28
+	FMOVD 8(R23), F28
+	WORD $0x4f9c130e // FMLA4S0 V14, V24, 28
+	WORD $0x4f9c132f // FMLA4S0 V15, V25, 28
+	WORD $0x4fbc134e // FMLA4S1 V14, V26, 28
+	WORD $0x4fbc136f // FMLA4S1 V15, V27, 28
+	FMOVD 8(R11), F28
+	WORD $0x4f9c1310 // FMLA4S0 V16, V24, 28
+	WORD $0x4f9c1331 // FMLA4S0 V17, V25, 28
+	WORD $0x4fbc1350 // FMLA4S1 V16, V26, 28
+	WORD $0x4fbc1371 // FMLA4S1 V17, V27, 28
+	FMOVD 8(R24), F28
+	WORD $0x4f9c1312 // FMLA4S0 V18, V24, 28
+	WORD $0x4f9c1333 // FMLA4S0 V19, V25, 28
+	WORD $0x4fbc1352 // FMLA4S1 V18, V26, 28
+	WORD $0x4fbc1373 // FMLA4S1 V19, V27, 28
+	FMOVD 8(R12), F28
+	WORD $0x4f9c1314 // FMLA4S0 V20, V24, 28
+	WORD $0x4f9c1335 // FMLA4S0 V21, V25, 28
+	WORD $0x4fbc1354 // FMLA4S1 V20, V26, 28
+	WORD $0x4fbc1375 // FMLA4S1 V21, V27, 28
+	ADD R2, R12, R25
+	FMOVD 8(R25), F28
+	WORD $0x4f9c1316 // FMLA4S0 V22, V24, 28
+	WORD $0x4f9c1337 // FMLA4S0 V23, V25, 28
+	WORD $0x4fbc1356 // FMLA4S1 V22, V26, 28
+	WORD $0x4fbc1377 // FMLA4S1 V23, V27, 28
 	ADD R6<<2, R3, R3
-	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
-	CMP $0x00000004, R0
+	FLDPQ (R3), (F24, F25)
+	ADD R6, R3, R19
+	FLDPQ (R19), (F26, F27)
+	FMOVD 16(R1), F28
+	WORD $0x4f9c1300 // FMLA4S0 V0, V24, 28
+	WORD $0x4f9c1321 // FMLA4S0 V1, V25, 28
+	WORD $0x4fbc1340 // FMLA4S1 V0, V26, 28
+	WORD $0x4fbc1361 // FMLA4S1 V1, V27, 28
+	FMOVD 16(R20), F28
+	WORD $0x4f9c1302 // FMLA4S0 V2, V24, 28
+	WORD $0x4f9c1323 // FMLA4S0 V3, V25, 28
+	WORD $0x4fbc1342 // FMLA4S1 V2, V26, 28
+	WORD $0x4fbc1363 // FMLA4S1 V3, V27, 28
+	FMOVD 16(R8), F28
+	WORD $0x4f9c1304 // FMLA4S0 V4, V24, 28
+	WORD $0x4f9c1325 // FMLA4S0 V5, V25, 28
+	WORD $0x4fbc1344 // FMLA4S1 V4, V26, 28
+	WORD $0x4fbc1365 // FMLA4S1 V5, V27, 28
+	FMOVD 16(R21), F28
+	WORD $0x4f9c1306 // FMLA4S0 V6, V24, 28
+	WORD $0x4f9c1327 // FMLA4S0 V7, V25, 28
+	WORD $0x4fbc1346 // FMLA4S1 V6, V26, 28
+	WORD $0x4fbc1367 // FMLA4S1 V7, V27, 28
+	FMOVD 16(R9), F28
+	WORD $0x4f9c1308 // FMLA4S0 V8, V24, 28
+	WORD $0x4f9c1329 // FMLA4S0 V9, V25, 28
+	WORD $0x4fbc1348 // FMLA4S1 V8, V26, 28
+	WORD $0x4fbc1369 // FMLA4S1 V9, V27, 28
+	FMOVD 16(R22), F28
+	WORD $0x4f9c130a // FMLA4S0 V10, V24, 28
+	WORD $0x4f9c132b // FMLA4S0 V11, V25, 28
+	WORD $0x4fbc134a // FMLA4S1 V10, V26, 28
+	WORD $0x4fbc136b // FMLA4S1 V11, V27, 28
+	FMOVD 16(R10), F28
+	WORD $0x4f9c130c // FMLA4S0 V12, V24, 28
+	WORD $0x4f9c132d // FMLA4S0 V13, V25, 28
+	WORD $0x4fbc134c // FMLA4S1 V12, V26, 28
+	WORD $0x4fbc136d // FMLA4S1 V13, V27, 28
+	FMOVD 16(R23), F28
+	WORD $0x4f9c130e // FMLA4S0 V14, V24, 28
+	WORD $0x4f9c132f // FMLA4S0 V15, V25, 28
+	WORD $0x4fbc134e // FMLA4S1 V14, V26, 28
+	WORD $0x4fbc136f // FMLA4S1 V15, V27, 28
+	FMOVD 16(R11), F28
+	WORD $0x4f9c1310 // FMLA4S0 V16, V24, 28
+	WORD $0x4f9c1331 // FMLA4S0 V17, V25, 28
+	WORD $0x4fbc1350 // FMLA4S1 V16, V26, 28
+	WORD $0x4fbc1371 // FMLA4S1 V17, V27, 28
+	FMOVD 16(R24), F28
+	WORD $0x4f9c1312 // FMLA4S0 V18, V24, 28
+	WORD $0x4f9c1333 // FMLA4S0 V19, V25, 28
+	WORD $0x4fbc1352 // FMLA4S1 V18, V26, 28
+	WORD $0x4fbc1373 // FMLA4S1 V19, V27, 28
+	FMOVD 16(R12), F28
+	WORD $0x4f9c1314 // FMLA4S0 V20, V24, 28
+	WORD $0x4f9c1335 // FMLA4S0 V21, V25, 28
+	WORD $0x4fbc1354 // FMLA4S1 V20, V26, 28
+	WORD $0x4fbc1375 // FMLA4S1 V21, V27, 28
+	FMOVD 16(R25), F28
+	WORD $0x4f9c1316 // FMLA4S0 V22, V24, 28
+	WORD $0x4f9c1337 // FMLA4S0 V23, V25, 28
+	WORD $0x4fbc1356 // FMLA4S1 V22, V26, 28
+	WORD $0x4fbc1377 // FMLA4S1 V23, V27, 28
+	ADD R6<<1, R3, R19
+	FLDPQ (R19), (F24, F25)
+	ADD R7, R3, R19
+	FLDPQ (R19), (F26, F27)
+	FMOVD 24(R1), F28
+	WORD $0x4f9c1300 // FMLA4S0 V0, V24, 28
+	WORD $0x4f9c1321 // FMLA4S0 V1, V25, 28
+	WORD $0x4fbc1340 // FMLA4S1 V0, V26, 28
+	WORD $0x4fbc1361 // FMLA4S1 V1, V27, 28
+	FMOVD 24(R20), F28
+	WORD $0x4f9c1302 // FMLA4S0 V2, V24, 28
+	WORD $0x4f9c1323 // FMLA4S0 V3, V25, 28
+	WORD $0x4fbc1342 // FMLA4S1 V2, V26, 28
+	WORD $0x4fbc1363 // FMLA4S1 V3, V27, 28
+	FMOVD 24(R8), F28
+	WORD $0x4f9c1304 // FMLA4S0 V4, V24, 28
+	WORD $0x4f9c1325 // FMLA4S0 V5, V25, 28
+	WORD $0x4fbc1344 // FMLA4S1 V4, V26, 28
+	WORD $0x4fbc1365 // FMLA4S1 V5, V27, 28
+	FMOVD 24(R21), F28
+	WORD $0x4f9c1306 // FMLA4S0 V6, V24, 28
+	WORD $0x4f9c1327 // FMLA4S0 V7, V25, 28
+	WORD $0x4fbc1346 // FMLA4S1 V6, V26, 28
+	WORD $0x4fbc1367 // FMLA4S1 V7, V27, 28
+	FMOVD 24(R9), F28
+	WORD $0x4f9c1308 // FMLA4S0 V8, V24, 28
+	WORD $0x4f9c1329 // FMLA4S0 V9, V25, 28
+	WORD $0x4fbc1348 // FMLA4S1 V8, V26, 28
+	WORD $0x4fbc1369 // FMLA4S1 V9, V27, 28
+	FMOVD 24(R22), F28
+	WORD $0x4f9c130a // FMLA4S0 V10, V24, 28
+	WORD $0x4f9c132b // FMLA4S0 V11, V25, 28
+	WORD $0x4fbc134a // FMLA4S1 V10, V26, 28
+	WORD $0x4fbc136b // FMLA4S1 V11, V27, 28
+	FMOVD 24(R10), F28
+	WORD $0x4f9c130c // FMLA4S0 V12, V24, 28
+	WORD $0x4f9c132d // FMLA4S0 V13, V25, 28
+	WORD $0x4fbc134c // FMLA4S1 V12, V26, 28
+	WORD $0x4fbc136d // FMLA4S1 V13, V27, 28
+	FMOVD 24(R23), F28
+	WORD $0x4f9c130e // FMLA4S0 V14, V24, 28
+	WORD $0x4f9c132f // FMLA4S0 V15, V25, 28
+	WORD $0x4fbc134e // FMLA4S1 V14, V26, 28
+	WORD $0x4fbc136f // FMLA4S1 V15, V27, 28
+	FMOVD 24(R11), F28
+	WORD $0x4f9c1310 // FMLA4S0 V16, V24, 28
+	WORD $0x4f9c1331 // FMLA4S0 V17, V25, 28
+	WORD $0x4fbc1350 // FMLA4S1 V16, V26, 28
+	WORD $0x4fbc1371 // FMLA4S1 V17, V27, 28
+	FMOVD 24(R24), F28
+	WORD $0x4f9c1312 // FMLA4S0 V18, V24, 28
+	WORD $0x4f9c1333 // FMLA4S0 V19, V25, 28
+	WORD $0x4fbc1352 // FMLA4S1 V18, V26, 28
+	WORD $0x4fbc1373 // FMLA4S1 V19, V27, 28
+	FMOVD 24(R12), F28
+	WORD $0x4f9c1314 // FMLA4S0 V20, V24, 28
+	WORD $0x4f9c1335 // FMLA4S0 V21, V25, 28
+	WORD $0x4fbc1354 // FMLA4S1 V20, V26, 28
+	WORD $0x4fbc1375 // FMLA4S1 V21, V27, 28
+	FMOVD 24(R25), F28
+	WORD $0x4f9c1316 // FMLA4S0 V22, V24, 28
+	WORD $0x4f9c1337 // FMLA4S0 V23, V25, 28
+	WORD $0x4fbc1356 // FMLA4S1 V22, V26, 28
+	WORD $0x4fbc1377 // FMLA4S1 V23, V27, 28
+	ADD $0x20, R1
+	ADD $0x20, R8
+	ADD $0x20, R9
+	ADD $0x20, R10
+	ADD $0x20, R11
+	ADD $0x20, R12
+	ADD R6<<2, R3, R3
+	SUBS $0x00000008, R0
+	CMP $0x00000008, R0
 	BGE several
 
 one:
@@ -11162,65 +4874,47 @@ one:
 	BEQ store
 	FLDPQ (R3), (F24, F25)
 	FMOVS (R1), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf40 // FMLA4S V0, V26, 24
-	WORD $0x4e39cf41 // FMLA4S V1, V26, 25
-	ADD R2, R1, R19
-	FMOVS (R19), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf42 // FMLA4S V2, V26, 24
-	WORD $0x4e39cf43 // FMLA4S V3, V26, 25
-	ADD R2<<1, R1, R20
-	FMOVS (R20), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf44 // FMLA4S V4, V26, 24
-	WORD $0x4e39cf45 // FMLA4S V5, V26, 25
+	WORD $0x4f9a1300 // FMLA4S0 V0, V24, 26
+	WORD $0x4f9a1321 // FMLA4S0 V1, V25, 26
+	WORD $0xbc62683a // FMOVS (R1)(R2*1), F26
+	WORD $0x4f9a1302 // FMLA4S0 V2, V24, 26
+	WORD $0x4f9a1323 // FMLA4S0 V3, V25, 26
+	FMOVS (R8), F26
+	WORD $0x4f9a1304 // FMLA4S0 V4, V24, 26
+	WORD $0x4f9a1325 // FMLA4S0 V5, V25, 26
+	WORD $0xbc62691a // FMOVS (R8)(R2*1), F26
+	WORD $0x4f9a1306 // FMLA4S0 V6, V24, 26
+	WORD $0x4f9a1327 // FMLA4S0 V7, V25, 26
 	FMOVS (R9), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf46 // FMLA4S V6, V26, 24
-	WORD $0x4e39cf47 // FMLA4S V7, V26, 25
-	ADD R2, R9, R21
-	FMOVS (R21), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf48 // FMLA4S V8, V26, 24
-	WORD $0x4e39cf49 // FMLA4S V9, V26, 25
-	ADD R2<<1, R9, R22
-	FMOVS (R22), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4a // FMLA4S V10, V26, 24
-	WORD $0x4e39cf4b // FMLA4S V11, V26, 25
+	WORD $0x4f9a1308 // FMLA4S0 V8, V24, 26
+	WORD $0x4f9a1329 // FMLA4S0 V9, V25, 26
+	WORD $0xbc62693a // FMOVS (R9)(R2*1), F26
+	WORD $0x4f9a130a // FMLA4S0 V10, V24, 26
+	WORD $0x4f9a132b // FMLA4S0 V11, V25, 26
 	FMOVS (R10), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4c // FMLA4S V12, V26, 24
-	WORD $0x4e39cf4d // FMLA4S V13, V26, 25
-	ADD R2, R10, R23
-	FMOVS (R23), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf4e // FMLA4S V14, V26, 24
-	WORD $0x4e39cf4f // FMLA4S V15, V26, 25
-	ADD R2<<1, R10, R24
-	FMOVS (R24), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf50 // FMLA4S V16, V26, 24
-	WORD $0x4e39cf51 // FMLA4S V17, V26, 25
-	FMOVS (R7), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf52 // FMLA4S V18, V26, 24
-	WORD $0x4e39cf53 // FMLA4S V19, V26, 25
-	ADD R2, R7, R25
-	FMOVS (R25), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf54 // FMLA4S V20, V26, 24
-	WORD $0x4e39cf55 // FMLA4S V21, V26, 25
-	ADD R2<<1, R7, R19
-	FMOVS (R19), F26
-	WORD $0x4e04075a // DUP4S V26, V26
-	WORD $0x4e38cf56 // FMLA4S V22, V26, 24
-	WORD $0x4e39cf57 // FMLA4S V23, V26, 25
+	WORD $0x4f9a130c // FMLA4S0 V12, V24, 26
+	WORD $0x4f9a132d // FMLA4S0 V13, V25, 26
+	WORD $0xbc62695a // FMOVS (R10)(R2*1), F26
+	WORD $0x4f9a130e // FMLA4S0 V14, V24, 26
+	WORD $0x4f9a132f // FMLA4S0 V15, V25, 26
+	FMOVS (R11), F26
+	WORD $0x4f9a1310 // FMLA4S0 V16, V24, 26
+	WORD $0x4f9a1331 // FMLA4S0 V17, V25, 26
+	WORD $0xbc62697a // FMOVS (R11)(R2*1), F26
+	WORD $0x4f9a1312 // FMLA4S0 V18, V24, 26
+	WORD $0x4f9a1333 // FMLA4S0 V19, V25, 26
+	FMOVS (R12), F26
+	WORD $0x4f9a1314 // FMLA4S0 V20, V24, 26
+	WORD $0x4f9a1335 // FMLA4S0 V21, V25, 26
+	WORD $0xbc62699a // FMOVS (R12)(R2*1), F26
+	WORD $0x4f9a1316 // FMLA4S0 V22, V24, 26
+	WORD $0x4f9a1337 // FMLA4S0 V23, V25, 26
 	ADD $0x04, R1
+	ADD $0x04, R8
 	ADD $0x04, R9
 	ADD $0x04, R10
-	ADD $0x04, R7
+	ADD $0x04, R11
+	ADD $0x04, R12
 	ADD R6, R3, R3
 	SUBS $1, R0
 	B one
@@ -11352,18 +5046,32 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F25
+	MOVD $local-384(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+	FSTPQ (F8, F9), 128(R6)
+	FSTPQ (F10, F11), 160(R6)
+	FSTPQ (F12, F13), 192(R6)
+	FSTPQ (F14, F15), 224(R6)
+	FSTPQ (F16, F17), 256(R6)
+	FSTPQ (F18, F19), 288(R6)
+	FSTPQ (F20, F21), 320(R6)
+	FSTPQ (F22, F23), 352(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -11384,1422 +5092,103 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad400 // FADD4S V0, V0, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
-lowered8:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad421 // FADD4S V1, V1, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F0, (R0)
+	B lowered8
+lowered7:
+	MOVD R0, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1ab3f // UMINV4S V31, V25
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R2), F30
+	FMOVQ (R16), F30
 	B lowered14
 lowered13:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
+	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered15
 	WORD $0x0d40821e // LOAD0 V30, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
+	WORD $0x0e0c3f31 // LANE1 V17, V25
 	CBZW R17, lowered16
 	WORD $0x0d40921e // LOAD1 V30, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
+	WORD $0x0e143f31 // LANE2 V17, V25
 	CBZW R17, lowered17
 	WORD $0x4d40821e // LOAD2 V30, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
+	WORD $0x0e1c3f31 // LANE3 V17, V25
 	CBZW R17, lowered18
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered18:
 lowered14:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad442 // FADD4S V2, V2, 26
-	MOVD $16(R2), R16
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
 	WORD $0x6eb1ab3f // UMINV4S V31, V25
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
+	FMOVQ F0, (R16)
 	B lowered20
 lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
 	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3f31 // LANE1 V17, V25
 	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143f31 // LANE2 V17, V25
 	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3f31 // LANE3 V17, V25
 	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
 lowered20:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad463 // FADD4S V3, V3, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad484 // FADD4S V4, V4, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad4a5 // FADD4S V5, V5, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad4c6 // FADD4S V6, V6, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad4e7 // FADD4S V7, V7, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R2), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad508 // FADD4S V8, V8, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R16), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad529 // FADD4S V9, V9, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R2), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad54a // FADD4S V10, V10, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R16), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad56b // FADD4S V11, V11, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ (R2), F30
-	B lowered74
-lowered73:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered75
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered76
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered77
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered78
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered78:
-lowered74:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad58c // FADD4S V12, V12, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ (R16), F30
-	B lowered80
-lowered79:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered81
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered82
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered83
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered84
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered84:
-lowered80:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad5ad // FADD4S V13, V13, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ (R2), F30
-	B lowered86
-lowered85:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered87
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered88
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered89
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered90
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered90:
-lowered86:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad5ce // FADD4S V14, V14, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ (R16), F30
-	B lowered92
-lowered91:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered93
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered94
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered95
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered96
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered96:
-lowered92:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad5ef // FADD4S V15, V15, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ (R2), F30
-	B lowered98
-lowered97:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered99
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered99:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered100
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered100:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered101
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered101:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered102
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered102:
-lowered98:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad610 // FADD4S V16, V16, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ (R16), F30
-	B lowered104
-lowered103:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered105
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered105:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered106
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered106:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered107
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered107:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered108
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered108:
-lowered104:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad631 // FADD4S V17, V17, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ (R2), F30
-	B lowered110
-lowered109:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered111
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered111:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered112
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered112:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered113
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered113:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered114
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered114:
-lowered110:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad652 // FADD4S V18, V18, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ (R16), F30
-	B lowered116
-lowered115:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered117
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered117:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered118
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered118:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered119
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered119:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered120
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered120:
-lowered116:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad673 // FADD4S V19, V19, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ (R2), F30
-	B lowered122
-lowered121:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered123
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered123:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered124
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered124:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered125
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered125:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered126
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered126:
-lowered122:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad694 // FADD4S V20, V20, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ (R16), F30
-	B lowered128
-lowered127:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered129
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered129:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered130
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered130:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered131
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered131:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered132
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered132:
-lowered128:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad6b5 // FADD4S V21, V21, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ (R2), F30
-	B lowered134
-lowered133:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered135
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered135:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered136
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered136:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered137
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered137:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered138
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered138:
-lowered134:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad6d6 // FADD4S V22, V22, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ (R16), F30
-	B lowered140
-lowered139:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered141
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered141:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered142
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered142:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered143
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered143:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered144
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered144:
-lowered140:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad6f7 // FADD4S V23, V23, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered145
-	FMOVQ F0, (R0)
-	B lowered146
-lowered145:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered147
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered147:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered148
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered148:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered149
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered149:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered150
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered150:
-lowered146:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered151
-	FMOVQ F1, (R16)
-	B lowered152
-lowered151:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered153
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered153:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered154
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered154:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered155
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered155:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered156
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered156:
-lowered152:
+	ADD $0x00000020, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered157
-	FMOVQ F2, (R0)
-	B lowered158
-lowered157:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered159
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered159:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered160
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered160:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered161
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered161:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered162
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered162:
-lowered158:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered163
-	FMOVQ F3, (R16)
-	B lowered164
-lowered163:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered165
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered165:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered166
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered166:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered167
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered167:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered168
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered168:
-lowered164:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered169
-	FMOVQ F4, (R0)
-	B lowered170
-lowered169:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered171
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered171:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered172
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered172:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered173
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered173:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered174
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered174:
-lowered170:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered175
-	FMOVQ F5, (R16)
-	B lowered176
-lowered175:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered177
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered177:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered178
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered178:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered179
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered179:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered180
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered180:
-lowered176:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered181
-	FMOVQ F6, (R0)
-	B lowered182
-lowered181:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered183
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered183:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered184
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered184:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered185
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered185:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered186
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered186:
-lowered182:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered187
-	FMOVQ F7, (R16)
-	B lowered188
-lowered187:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered189
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered189:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered190
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered190:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered191
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered191:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered192
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered192:
-lowered188:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered193
-	FMOVQ F8, (R0)
-	B lowered194
-lowered193:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered195
-	WORD $0x0d008208 // STORE0 V8, V16
-lowered195:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered196
-	WORD $0x0d009208 // STORE1 V8, V16
-lowered196:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered197
-	WORD $0x4d008208 // STORE2 V8, V16
-lowered197:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered198
-	WORD $0x4d009208 // STORE3 V8, V16
-lowered198:
-lowered194:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered199
-	FMOVQ F9, (R16)
-	B lowered200
-lowered199:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered201
-	WORD $0x0d008209 // STORE0 V9, V16
-lowered201:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered202
-	WORD $0x0d009209 // STORE1 V9, V16
-lowered202:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered203
-	WORD $0x4d008209 // STORE2 V9, V16
-lowered203:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered204
-	WORD $0x4d009209 // STORE3 V9, V16
-lowered204:
-lowered200:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered205
-	FMOVQ F10, (R0)
-	B lowered206
-lowered205:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered207
-	WORD $0x0d00820a // STORE0 V10, V16
-lowered207:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered208
-	WORD $0x0d00920a // STORE1 V10, V16
-lowered208:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered209
-	WORD $0x4d00820a // STORE2 V10, V16
-lowered209:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered210
-	WORD $0x4d00920a // STORE3 V10, V16
-lowered210:
-lowered206:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered211
-	FMOVQ F11, (R16)
-	B lowered212
-lowered211:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered213
-	WORD $0x0d00820b // STORE0 V11, V16
-lowered213:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered214
-	WORD $0x0d00920b // STORE1 V11, V16
-lowered214:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered215
-	WORD $0x4d00820b // STORE2 V11, V16
-lowered215:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered216
-	WORD $0x4d00920b // STORE3 V11, V16
-lowered216:
-lowered212:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered217
-	FMOVQ F12, (R0)
-	B lowered218
-lowered217:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered219
-	WORD $0x0d00820c // STORE0 V12, V16
-lowered219:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered220
-	WORD $0x0d00920c // STORE1 V12, V16
-lowered220:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered221
-	WORD $0x4d00820c // STORE2 V12, V16
-lowered221:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered222
-	WORD $0x4d00920c // STORE3 V12, V16
-lowered222:
-lowered218:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered223
-	FMOVQ F13, (R16)
-	B lowered224
-lowered223:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered225
-	WORD $0x0d00820d // STORE0 V13, V16
-lowered225:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered226
-	WORD $0x0d00920d // STORE1 V13, V16
-lowered226:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered227
-	WORD $0x4d00820d // STORE2 V13, V16
-lowered227:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered228
-	WORD $0x4d00920d // STORE3 V13, V16
-lowered228:
-lowered224:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered229
-	FMOVQ F14, (R0)
-	B lowered230
-lowered229:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered231
-	WORD $0x0d00820e // STORE0 V14, V16
-lowered231:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered232
-	WORD $0x0d00920e // STORE1 V14, V16
-lowered232:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered233
-	WORD $0x4d00820e // STORE2 V14, V16
-lowered233:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered234
-	WORD $0x4d00920e // STORE3 V14, V16
-lowered234:
-lowered230:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered235
-	FMOVQ F15, (R16)
-	B lowered236
-lowered235:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered237
-	WORD $0x0d00820f // STORE0 V15, V16
-lowered237:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered238
-	WORD $0x0d00920f // STORE1 V15, V16
-lowered238:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered239
-	WORD $0x4d00820f // STORE2 V15, V16
-lowered239:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered240
-	WORD $0x4d00920f // STORE3 V15, V16
-lowered240:
-lowered236:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered241
-	FMOVQ F16, (R0)
-	B lowered242
-lowered241:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered243
-	WORD $0x0d008210 // STORE0 V16, V16
-lowered243:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered244
-	WORD $0x0d009210 // STORE1 V16, V16
-lowered244:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered245
-	WORD $0x4d008210 // STORE2 V16, V16
-lowered245:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered246
-	WORD $0x4d009210 // STORE3 V16, V16
-lowered246:
-lowered242:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered247
-	FMOVQ F17, (R16)
-	B lowered248
-lowered247:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered249
-	WORD $0x0d008211 // STORE0 V17, V16
-lowered249:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered250
-	WORD $0x0d009211 // STORE1 V17, V16
-lowered250:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered251
-	WORD $0x4d008211 // STORE2 V17, V16
-lowered251:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered252
-	WORD $0x4d009211 // STORE3 V17, V16
-lowered252:
-lowered248:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered253
-	FMOVQ F18, (R0)
-	B lowered254
-lowered253:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered255
-	WORD $0x0d008212 // STORE0 V18, V16
-lowered255:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered256
-	WORD $0x0d009212 // STORE1 V18, V16
-lowered256:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered257
-	WORD $0x4d008212 // STORE2 V18, V16
-lowered257:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered258
-	WORD $0x4d009212 // STORE3 V18, V16
-lowered258:
-lowered254:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered259
-	FMOVQ F19, (R16)
-	B lowered260
-lowered259:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered261
-	WORD $0x0d008213 // STORE0 V19, V16
-lowered261:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered262
-	WORD $0x0d009213 // STORE1 V19, V16
-lowered262:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered263
-	WORD $0x4d008213 // STORE2 V19, V16
-lowered263:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered264
-	WORD $0x4d009213 // STORE3 V19, V16
-lowered264:
-lowered260:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered265
-	FMOVQ F20, (R0)
-	B lowered266
-lowered265:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered267
-	WORD $0x0d008214 // STORE0 V20, V16
-lowered267:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered268
-	WORD $0x0d009214 // STORE1 V20, V16
-lowered268:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered269
-	WORD $0x4d008214 // STORE2 V20, V16
-lowered269:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered270
-	WORD $0x4d009214 // STORE3 V20, V16
-lowered270:
-lowered266:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered271
-	FMOVQ F21, (R16)
-	B lowered272
-lowered271:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered273
-	WORD $0x0d008215 // STORE0 V21, V16
-lowered273:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered274
-	WORD $0x0d009215 // STORE1 V21, V16
-lowered274:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered275
-	WORD $0x4d008215 // STORE2 V21, V16
-lowered275:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered276
-	WORD $0x4d009215 // STORE3 V21, V16
-lowered276:
-lowered272:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered277
-	FMOVQ F22, (R0)
-	B lowered278
-lowered277:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered279
-	WORD $0x0d008216 // STORE0 V22, V16
-lowered279:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered280
-	WORD $0x0d009216 // STORE1 V22, V16
-lowered280:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered281
-	WORD $0x4d008216 // STORE2 V22, V16
-lowered281:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered282
-	WORD $0x4d009216 // STORE3 V22, V16
-lowered282:
-lowered278:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered283
-	FMOVQ F23, (R16)
-	B lowered284
-lowered283:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered285
-	WORD $0x0d008217 // STORE0 V23, V16
-lowered285:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered286
-	WORD $0x0d009217 // STORE1 V23, V16
-lowered286:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered287
-	WORD $0x4d008217 // STORE2 V23, V16
-lowered287:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered288
-	WORD $0x4d009217 // STORE3 V23, V16
-lowered288:
-lowered284:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -12808,7 +5197,7 @@ end:
 	RET
 
 // func columns4x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·columns4x1NEON(SB), NOSPLIT, $0-96
+TEXT ·columns4x1NEON(SB), NOSPLIT, $64-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -12842,7 +5231,7 @@ tile:
 	WORD $0x6e231c63 // EOR16B V3, V3, 3
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FMOVQ (R3), F4
@@ -12878,7 +5267,6 @@ several:
 	WORD $0x4fa51883 // FMLA4S3 V3, V4, 5
 	ADD R2, R1
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE several
 
@@ -12951,18 +5339,22 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F4
+	MOVD $local-64(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -12983,234 +5375,41 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d400 // FADD4S V0, V0, 5
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R2), F30
+	FMOVQ F0, (R0)
 	B lowered8
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3c91 // LANE1 V17, V4
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143c91 // LANE2 V17, V4
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3c91 // LANE3 V17, V4
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
 lowered8:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d421 // FADD4S V1, V1, 5
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R2), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
-lowered14:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d442 // FADD4S V2, V2, 5
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ (R2), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
-lowered20:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e25d463 // FADD4S V3, V3, 5
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ F0, (R0)
-	B lowered26
-lowered25:
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered27
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered28
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered29
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered30
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered30:
-lowered26:
+	ADD $0x00000010, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ F1, (R0)
-	B lowered32
-lowered31:
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered33
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered34
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered35
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered36
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered36:
-lowered32:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ F2, (R0)
-	B lowered38
-lowered37:
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered39
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered40
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered41
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered42
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered42:
-lowered38:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ F3, (R0)
-	B lowered44
-lowered43:
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered45
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered46
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered47
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered48
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered48:
-lowered44:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -13219,7 +5418,7 @@ end:
 	RET
 
 // func columns4x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·columns4x2NEON(SB), NOSPLIT, $0-96
+TEXT ·columns4x2NEON(SB), NOSPLIT, $128-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -13261,7 +5460,7 @@ tile:
 	WORD $0x6e271ce7 // EOR16B V7, V7, 7
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FLDPQ (R3), (F8, F9)
@@ -13313,7 +5512,6 @@ several:
 	WORD $0x4faa1927 // FMLA4S3 V7, V9, 10
 	ADD R2, R1
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE several
 
@@ -13406,18 +5604,24 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F9
+	MOVD $local-128(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -13438,462 +5642,103 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad400 // FADD4S V0, V0, 10
-	MOVD $16(R2), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
-lowered8:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad421 // FADD4S V1, V1, 10
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F0, (R0)
+	B lowered8
+lowered7:
+	MOVD R0, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R2), F30
+	FMOVQ (R16), F30
 	B lowered14
 lowered13:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
+	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered15
 	WORD $0x0d40821e // LOAD0 V30, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
+	WORD $0x0e0c3d31 // LANE1 V17, V9
 	CBZW R17, lowered16
 	WORD $0x0d40921e // LOAD1 V30, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
+	WORD $0x0e143d31 // LANE2 V17, V9
 	CBZW R17, lowered17
 	WORD $0x4d40821e // LOAD2 V30, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
+	WORD $0x0e1c3d31 // LANE3 V17, V9
 	CBZW R17, lowered18
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered18:
 lowered14:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad442 // FADD4S V2, V2, 10
-	MOVD $16(R2), R16
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
 	WORD $0x6eb1a93f // UMINV4S V31, V9
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
+	FMOVQ F0, (R16)
 	B lowered20
 lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
 	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3d31 // LANE1 V17, V9
 	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143d31 // LANE2 V17, V9
 	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3d31 // LANE3 V17, V9
 	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
 lowered20:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad463 // FADD4S V3, V3, 10
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad484 // FADD4S V4, V4, 10
-	MOVD $16(R2), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad4a5 // FADD4S V5, V5, 10
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad4c6 // FADD4S V6, V6, 10
-	MOVD $16(R2), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x4e2ad4e7 // FADD4S V7, V7, 10
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ F0, (R0)
-	B lowered50
-lowered49:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered51
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered52
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered53
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered54
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered54:
-lowered50:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ F1, (R16)
-	B lowered56
-lowered55:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered57
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered58
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered59
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered60
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered60:
-lowered56:
+	ADD $0x00000020, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ F2, (R0)
-	B lowered62
-lowered61:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered63
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered64
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered65
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered66
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered66:
-lowered62:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ F3, (R16)
-	B lowered68
-lowered67:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered69
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered70
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered71
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered72
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered72:
-lowered68:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ F4, (R0)
-	B lowered74
-lowered73:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered75
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered76
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered77
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered78
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered78:
-lowered74:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ F5, (R16)
-	B lowered80
-lowered79:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered81
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered82
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered83
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered84
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered84:
-lowered80:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ F6, (R0)
-	B lowered86
-lowered85:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered87
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered88
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered89
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered90
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered90:
-lowered86:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ F7, (R16)
-	B lowered92
-lowered91:
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered93
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered94
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered95
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered96
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered96:
-lowered92:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -13902,7 +5747,7 @@ end:
 	RET
 
 // func columns8x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·columns8x1NEON(SB), NOSPLIT, $0-96
+TEXT ·columns8x1NEON(SB), NOSPLIT, $128-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -13952,7 +5797,7 @@ tile:
 	WORD $0x6e271ce7 // EOR16B V7, V7, 7
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FMOVQ (R3), F8
@@ -14004,7 +5849,6 @@ several:
 	WORD $0x4faa1907 // FMLA4S3 V7, V8, 10
 	ADD R2, R1
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE several
 
@@ -14101,18 +5945,24 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F8
+	MOVD $local-128(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -14133,486 +5983,41 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d400 // FADD4S V0, V0, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R2), F30
+	FMOVQ F0, (R0)
 	B lowered8
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3d11 // LANE1 V17, V8
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143d11 // LANE2 V17, V8
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3d11 // LANE3 V17, V8
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
 lowered8:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d421 // FADD4S V1, V1, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R2), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
-lowered14:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d442 // FADD4S V2, V2, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ (R2), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
-lowered20:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d463 // FADD4S V3, V3, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d484 // FADD4S V4, V4, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R2), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d4a5 // FADD4S V5, V5, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d4c6 // FADD4S V6, V6, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R2), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x4e29d4e7 // FADD4S V7, V7, 9
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ F0, (R0)
-	B lowered50
-lowered49:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered51
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered52
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered53
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered54
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered54:
-lowered50:
+	ADD $0x00000010, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ F1, (R0)
-	B lowered56
-lowered55:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered57
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered58
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered59
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered60
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered60:
-lowered56:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ F2, (R0)
-	B lowered62
-lowered61:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered63
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered64
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered65
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered66
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered66:
-lowered62:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ F3, (R0)
-	B lowered68
-lowered67:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered69
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered70
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered71
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered72
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered72:
-lowered68:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ F4, (R0)
-	B lowered74
-lowered73:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered75
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered76
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered77
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered78
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered78:
-lowered74:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ F5, (R0)
-	B lowered80
-lowered79:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered81
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered82
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered83
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered84
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered84:
-lowered80:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ F6, (R0)
-	B lowered86
-lowered85:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered87
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered88
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered89
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered90
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered90:
-lowered86:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ F7, (R0)
-	B lowered92
-lowered91:
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered93
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered94
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered95
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered96
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered96:
-lowered92:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -14621,7 +6026,7 @@ end:
 	RET
 
 // func columns8x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·columns8x2NEON(SB), NOSPLIT, $0-96
+TEXT ·columns8x2NEON(SB), NOSPLIT, $256-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -14687,7 +6092,7 @@ tile:
 	WORD $0x6e2f1def // EOR16B V15, V15, 15
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FLDPQ (R3), (F16, F17)
@@ -14771,7 +6176,6 @@ several:
 	WORD $0x4fb31a2f // FMLA4S3 V15, V17, 19
 	ADD R2, R1
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE several
 
@@ -14900,18 +6304,28 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F17
+	MOVD $local-256(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+	FSTPQ (F8, F9), 128(R6)
+	FSTPQ (F10, F11), 160(R6)
+	FSTPQ (F12, F13), 192(R6)
+	FSTPQ (F14, F15), 224(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043e11 // LANE0 V17, V16
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -14932,942 +6346,103 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d400 // FADD4S V0, V0, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
-lowered8:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d421 // FADD4S V1, V1, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F0, (R0)
+	B lowered8
+lowered7:
+	MOVD R0, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1aa3f // UMINV4S V31, V17
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R2), F30
+	FMOVQ (R16), F30
 	B lowered14
 lowered13:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
+	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered15
 	WORD $0x0d40821e // LOAD0 V30, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
+	WORD $0x0e0c3e31 // LANE1 V17, V17
 	CBZW R17, lowered16
 	WORD $0x0d40921e // LOAD1 V30, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
+	WORD $0x0e143e31 // LANE2 V17, V17
 	CBZW R17, lowered17
 	WORD $0x4d40821e // LOAD2 V30, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
+	WORD $0x0e1c3e31 // LANE3 V17, V17
 	CBZW R17, lowered18
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered18:
 lowered14:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d442 // FADD4S V2, V2, 18
-	MOVD $16(R2), R16
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
 	WORD $0x6eb1aa3f // UMINV4S V31, V17
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
+	FMOVQ F0, (R16)
 	B lowered20
 lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
 	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3e31 // LANE1 V17, V17
 	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143e31 // LANE2 V17, V17
 	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3e31 // LANE3 V17, V17
 	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
 lowered20:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d463 // FADD4S V3, V3, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d484 // FADD4S V4, V4, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d4a5 // FADD4S V5, V5, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d4c6 // FADD4S V6, V6, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d4e7 // FADD4S V7, V7, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R2), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d508 // FADD4S V8, V8, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R16), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d529 // FADD4S V9, V9, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R2), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d54a // FADD4S V10, V10, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R16), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d56b // FADD4S V11, V11, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ (R2), F30
-	B lowered74
-lowered73:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered75
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered76
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered77
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered78
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered78:
-lowered74:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d58c // FADD4S V12, V12, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ (R16), F30
-	B lowered80
-lowered79:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered81
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered82
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered83
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered84
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered84:
-lowered80:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d5ad // FADD4S V13, V13, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ (R2), F30
-	B lowered86
-lowered85:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered87
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered88
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered89
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered90
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered90:
-lowered86:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d5ce // FADD4S V14, V14, 18
-	MOVD $16(R2), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ (R16), F30
-	B lowered92
-lowered91:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered93
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered94
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered95
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered96
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered96:
-lowered92:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
-	WORD $0x4e32d5ef // FADD4S V15, V15, 18
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ F0, (R0)
-	B lowered98
-lowered97:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered99
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered99:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered100
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered100:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered101
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered101:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered102
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered102:
-lowered98:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ F1, (R16)
-	B lowered104
-lowered103:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered105
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered105:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered106
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered106:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered107
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered107:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered108
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered108:
-lowered104:
+	ADD $0x00000020, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ F2, (R0)
-	B lowered110
-lowered109:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered111
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered111:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered112
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered112:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered113
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered113:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered114
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered114:
-lowered110:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ F3, (R16)
-	B lowered116
-lowered115:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered117
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered117:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered118
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered118:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered119
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered119:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered120
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered120:
-lowered116:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ F4, (R0)
-	B lowered122
-lowered121:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered123
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered123:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered124
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered124:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered125
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered125:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered126
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered126:
-lowered122:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ F5, (R16)
-	B lowered128
-lowered127:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered129
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered129:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered130
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered130:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered131
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered131:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered132
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered132:
-lowered128:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ F6, (R0)
-	B lowered134
-lowered133:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered135
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered135:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered136
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered136:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered137
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered137:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered138
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered138:
-lowered134:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ F7, (R16)
-	B lowered140
-lowered139:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered141
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered141:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered142
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered142:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered143
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered143:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered144
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered144:
-lowered140:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered145
-	FMOVQ F8, (R0)
-	B lowered146
-lowered145:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered147
-	WORD $0x0d008208 // STORE0 V8, V16
-lowered147:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered148
-	WORD $0x0d009208 // STORE1 V8, V16
-lowered148:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered149
-	WORD $0x4d008208 // STORE2 V8, V16
-lowered149:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered150
-	WORD $0x4d009208 // STORE3 V8, V16
-lowered150:
-lowered146:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered151
-	FMOVQ F9, (R16)
-	B lowered152
-lowered151:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered153
-	WORD $0x0d008209 // STORE0 V9, V16
-lowered153:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered154
-	WORD $0x0d009209 // STORE1 V9, V16
-lowered154:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered155
-	WORD $0x4d008209 // STORE2 V9, V16
-lowered155:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered156
-	WORD $0x4d009209 // STORE3 V9, V16
-lowered156:
-lowered152:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered157
-	FMOVQ F10, (R0)
-	B lowered158
-lowered157:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered159
-	WORD $0x0d00820a // STORE0 V10, V16
-lowered159:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered160
-	WORD $0x0d00920a // STORE1 V10, V16
-lowered160:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered161
-	WORD $0x4d00820a // STORE2 V10, V16
-lowered161:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered162
-	WORD $0x4d00920a // STORE3 V10, V16
-lowered162:
-lowered158:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered163
-	FMOVQ F11, (R16)
-	B lowered164
-lowered163:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered165
-	WORD $0x0d00820b // STORE0 V11, V16
-lowered165:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered166
-	WORD $0x0d00920b // STORE1 V11, V16
-lowered166:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered167
-	WORD $0x4d00820b // STORE2 V11, V16
-lowered167:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered168
-	WORD $0x4d00920b // STORE3 V11, V16
-lowered168:
-lowered164:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered169
-	FMOVQ F12, (R0)
-	B lowered170
-lowered169:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered171
-	WORD $0x0d00820c // STORE0 V12, V16
-lowered171:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered172
-	WORD $0x0d00920c // STORE1 V12, V16
-lowered172:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered173
-	WORD $0x4d00820c // STORE2 V12, V16
-lowered173:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered174
-	WORD $0x4d00920c // STORE3 V12, V16
-lowered174:
-lowered170:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered175
-	FMOVQ F13, (R16)
-	B lowered176
-lowered175:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered177
-	WORD $0x0d00820d // STORE0 V13, V16
-lowered177:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered178
-	WORD $0x0d00920d // STORE1 V13, V16
-lowered178:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered179
-	WORD $0x4d00820d // STORE2 V13, V16
-lowered179:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered180
-	WORD $0x4d00920d // STORE3 V13, V16
-lowered180:
-lowered176:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1aa1f // UMINV4S V31, V16
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered181
-	FMOVQ F14, (R0)
-	B lowered182
-lowered181:
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered183
-	WORD $0x0d00820e // STORE0 V14, V16
-lowered183:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered184
-	WORD $0x0d00920e // STORE1 V14, V16
-lowered184:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered185
-	WORD $0x4d00820e // STORE2 V14, V16
-lowered185:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered186
-	WORD $0x4d00920e // STORE3 V14, V16
-lowered186:
-lowered182:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered187
-	FMOVQ F15, (R16)
-	B lowered188
-lowered187:
-	WORD $0x0e043e31 // LANE0 V17, V17
-	CBZW R17, lowered189
-	WORD $0x0d00820f // STORE0 V15, V16
-lowered189:
-	ADD $4, R16
-	WORD $0x0e0c3e31 // LANE1 V17, V17
-	CBZW R17, lowered190
-	WORD $0x0d00920f // STORE1 V15, V16
-lowered190:
-	ADD $4, R16
-	WORD $0x0e143e31 // LANE2 V17, V17
-	CBZW R17, lowered191
-	WORD $0x4d00820f // STORE2 V15, V16
-lowered191:
-	ADD $4, R16
-	WORD $0x0e1c3e31 // LANE3 V17, V17
-	CBZW R17, lowered192
-	WORD $0x4d00920f // STORE3 V15, V16
-lowered192:
-lowered188:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -15876,7 +6451,7 @@ end:
 	RET
 
 // func columns12x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·columns12x1NEON(SB), NOSPLIT, $0-96
+TEXT ·columns12x1NEON(SB), NOSPLIT, $192-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -15942,7 +6517,7 @@ tile:
 	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FMOVQ (R3), F12
@@ -16014,7 +6589,6 @@ several:
 	WORD $0x4faf198b // FMLA4S3 V11, V12, 15
 	ADD R2, R1
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE several
 
@@ -16136,18 +6710,26 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F12
+	MOVD $local-192(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+	FSTPQ (F8, F9), 128(R6)
+	FSTPQ (F10, F11), 160(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -16168,738 +6750,41 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd400 // FADD4S V0, V0, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R2), F30
+	FMOVQ F0, (R0)
 	B lowered8
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3d91 // LANE1 V17, V12
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143d91 // LANE2 V17, V12
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3d91 // LANE3 V17, V12
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
 lowered8:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd421 // FADD4S V1, V1, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R2), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
-lowered14:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd442 // FADD4S V2, V2, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ (R2), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
-lowered20:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd463 // FADD4S V3, V3, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd484 // FADD4S V4, V4, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R2), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd4a5 // FADD4S V5, V5, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd4c6 // FADD4S V6, V6, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R2), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd4e7 // FADD4S V7, V7, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R2), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd508 // FADD4S V8, V8, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R2), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd529 // FADD4S V9, V9, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R2), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd54a // FADD4S V10, V10, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R2), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x4e2dd56b // FADD4S V11, V11, 13
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ F0, (R0)
-	B lowered74
-lowered73:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered75
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered76
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered77
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered78
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered78:
-lowered74:
+	ADD $0x00000010, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ F1, (R0)
-	B lowered80
-lowered79:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered81
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered82
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered83
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered84
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered84:
-lowered80:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ F2, (R0)
-	B lowered86
-lowered85:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered87
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered88
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered89
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered90
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered90:
-lowered86:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ F3, (R0)
-	B lowered92
-lowered91:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered93
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered94
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered95
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered96
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered96:
-lowered92:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ F4, (R0)
-	B lowered98
-lowered97:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered99
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered99:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered100
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered100:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered101
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered101:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered102
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered102:
-lowered98:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ F5, (R0)
-	B lowered104
-lowered103:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered105
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered105:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered106
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered106:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered107
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered107:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered108
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered108:
-lowered104:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ F6, (R0)
-	B lowered110
-lowered109:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered111
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered111:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered112
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered112:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered113
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered113:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered114
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered114:
-lowered110:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ F7, (R0)
-	B lowered116
-lowered115:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered117
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered117:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered118
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered118:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered119
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered119:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered120
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered120:
-lowered116:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ F8, (R0)
-	B lowered122
-lowered121:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered123
-	WORD $0x0d008208 // STORE0 V8, V16
-lowered123:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered124
-	WORD $0x0d009208 // STORE1 V8, V16
-lowered124:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered125
-	WORD $0x4d008208 // STORE2 V8, V16
-lowered125:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered126
-	WORD $0x4d009208 // STORE3 V8, V16
-lowered126:
-lowered122:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ F9, (R0)
-	B lowered128
-lowered127:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered129
-	WORD $0x0d008209 // STORE0 V9, V16
-lowered129:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered130
-	WORD $0x0d009209 // STORE1 V9, V16
-lowered130:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered131
-	WORD $0x4d008209 // STORE2 V9, V16
-lowered131:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered132
-	WORD $0x4d009209 // STORE3 V9, V16
-lowered132:
-lowered128:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ F10, (R0)
-	B lowered134
-lowered133:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered135
-	WORD $0x0d00820a // STORE0 V10, V16
-lowered135:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered136
-	WORD $0x0d00920a // STORE1 V10, V16
-lowered136:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered137
-	WORD $0x4d00820a // STORE2 V10, V16
-lowered137:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered138
-	WORD $0x4d00920a // STORE3 V10, V16
-lowered138:
-lowered134:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ F11, (R0)
-	B lowered140
-lowered139:
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered141
-	WORD $0x0d00820b // STORE0 V11, V16
-lowered141:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered142
-	WORD $0x0d00920b // STORE1 V11, V16
-lowered142:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered143
-	WORD $0x4d00820b // STORE2 V11, V16
-lowered143:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered144
-	WORD $0x4d00920b // STORE3 V11, V16
-lowered144:
-lowered140:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -16908,7 +6793,7 @@ end:
 	RET
 
 // func columns12x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
-TEXT ·columns12x2NEON(SB), NOSPLIT, $0-96
+TEXT ·columns12x2NEON(SB), NOSPLIT, $384-96
 
 tile:
 	MOVD c+40(FP), R0
@@ -16998,7 +6883,7 @@ tile:
 	WORD $0x6e371ef7 // EOR16B V23, V23, 23
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 several:
 	FLDPQ (R3), (F24, F25)
@@ -17118,7 +7003,6 @@ several:
 	WORD $0x4fbc1b37 // FMLA4S3 V23, V25, 28
 	ADD R2, R1
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE several
 
@@ -17284,18 +7168,32 @@ edge:
 	NEG R6, R6
 	ADD R6<<2, R7, R6
 	FMOVQ (R6), F25
+	MOVD $local-384(SP), R6
+	FSTPQ (F0, F1), (R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+	FSTPQ (F8, F9), 128(R6)
+	FSTPQ (F10, F11), 160(R6)
+	FSTPQ (F12, F13), 192(R6)
+	FSTPQ (F14, F15), 224(R6)
+	FSTPQ (F16, F17), 256(R6)
+	FSTPQ (F18, F19), 288(R6)
+	FSTPQ (F20, F21), 320(R6)
+	FSTPQ (F22, F23), 352(R6)
+
+row:
+	FMOVQ (R6), F0
 	CMPW $0, R2
-	BEQ writeEdge
-	MOVD R0, R2
-	MOVD R3, R6
+	BEQ write0
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R2), F30
+	FMOVQ (R0), F30
 	B lowered2
 lowered1:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
+	MOVD R0, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
 	CBZW R17, lowered3
 	WORD $0x0d40821e // LOAD0 V30, V16
@@ -17316,1422 +7214,103 @@ lowered5:
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered6:
 lowered2:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad400 // FADD4S V0, V0, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
-lowered8:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad421 // FADD4S V1, V1, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write0:
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F0, (R0)
+	B lowered8
+lowered7:
+	MOVD R0, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1ab3f // UMINV4S V31, V25
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R2), F30
+	FMOVQ (R16), F30
 	B lowered14
 lowered13:
 	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
+	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered15
 	WORD $0x0d40821e // LOAD0 V30, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
+	WORD $0x0e0c3f31 // LANE1 V17, V25
 	CBZW R17, lowered16
 	WORD $0x0d40921e // LOAD1 V30, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
+	WORD $0x0e143f31 // LANE2 V17, V25
 	CBZW R17, lowered17
 	WORD $0x4d40821e // LOAD2 V30, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
+	WORD $0x0e1c3f31 // LANE3 V17, V25
 	CBZW R17, lowered18
 	WORD $0x4d40921e // LOAD3 V30, V16
 lowered18:
 lowered14:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad442 // FADD4S V2, V2, 26
-	MOVD $16(R2), R16
+	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
 	WORD $0x6eb1ab3f // UMINV4S V31, V25
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
+	FMOVQ F0, (R16)
 	B lowered20
 lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
 	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d008200 // STORE0 V0, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3f31 // LANE1 V17, V25
 	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d009200 // STORE1 V0, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143f31 // LANE2 V17, V25
 	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d008200 // STORE2 V0, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3f31 // LANE3 V17, V25
 	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
 lowered20:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad463 // FADD4S V3, V3, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered25
-	FMOVQ (R2), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
-lowered26:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad484 // FADD4S V4, V4, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
-lowered32:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad4a5 // FADD4S V5, V5, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R2), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad4c6 // FADD4S V6, V6, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad4e7 // FADD4S V7, V7, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R2), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad508 // FADD4S V8, V8, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R16), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad529 // FADD4S V9, V9, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R2), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad54a // FADD4S V10, V10, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R16), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad56b // FADD4S V11, V11, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ (R2), F30
-	B lowered74
-lowered73:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered75
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered76
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered77
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered78
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered78:
-lowered74:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad58c // FADD4S V12, V12, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ (R16), F30
-	B lowered80
-lowered79:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered81
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered82
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered83
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered84
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered84:
-lowered80:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad5ad // FADD4S V13, V13, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ (R2), F30
-	B lowered86
-lowered85:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered87
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered87:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered88
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered88:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered89
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered89:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered90
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered90:
-lowered86:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad5ce // FADD4S V14, V14, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ (R16), F30
-	B lowered92
-lowered91:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered93
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered93:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered94
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered94:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered95
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered95:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered96
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered96:
-lowered92:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad5ef // FADD4S V15, V15, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ (R2), F30
-	B lowered98
-lowered97:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered99
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered99:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered100
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered100:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered101
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered101:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered102
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered102:
-lowered98:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad610 // FADD4S V16, V16, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ (R16), F30
-	B lowered104
-lowered103:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered105
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered105:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered106
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered106:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered107
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered107:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered108
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered108:
-lowered104:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad631 // FADD4S V17, V17, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ (R2), F30
-	B lowered110
-lowered109:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered111
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered111:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered112
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered112:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered113
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered113:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered114
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered114:
-lowered110:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad652 // FADD4S V18, V18, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ (R16), F30
-	B lowered116
-lowered115:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered117
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered117:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered118
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered118:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered119
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered119:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered120
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered120:
-lowered116:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad673 // FADD4S V19, V19, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ (R2), F30
-	B lowered122
-lowered121:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered123
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered123:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered124
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered124:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered125
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered125:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered126
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered126:
-lowered122:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad694 // FADD4S V20, V20, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ (R16), F30
-	B lowered128
-lowered127:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered129
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered129:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered130
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered130:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered131
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered131:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered132
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered132:
-lowered128:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad6b5 // FADD4S V21, V21, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ (R2), F30
-	B lowered134
-lowered133:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R2, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered135
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered135:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered136
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered136:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered137
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered137:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered138
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered138:
-lowered134:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad6d6 // FADD4S V22, V22, 26
-	MOVD $16(R2), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ (R16), F30
-	B lowered140
-lowered139:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered141
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered141:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered142
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered142:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered143
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered143:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered144
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered144:
-lowered140:
-	WORD $0x4ebe1fda // ORR16B V26, V30, 30
-	WORD $0x4e3ad6f7 // FADD4S V23, V23, 26
-	ADD R1, R2
-	SUBS $1, R6
-	BEQ writeEdge
-
-writeEdge:
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered145
-	FMOVQ F0, (R0)
-	B lowered146
-lowered145:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered147
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered147:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered148
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered148:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered149
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered149:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered150
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered150:
-lowered146:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered151
-	FMOVQ F1, (R16)
-	B lowered152
-lowered151:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered153
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered153:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered154
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered154:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered155
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered155:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered156
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered156:
-lowered152:
+	ADD $0x00000020, R6
 	ADD R1, R0
 	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered157
-	FMOVQ F2, (R0)
-	B lowered158
-lowered157:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered159
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered159:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered160
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered160:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered161
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered161:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered162
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered162:
-lowered158:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered163
-	FMOVQ F3, (R16)
-	B lowered164
-lowered163:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered165
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered165:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered166
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered166:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered167
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered167:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered168
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered168:
-lowered164:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered169
-	FMOVQ F4, (R0)
-	B lowered170
-lowered169:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered171
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered171:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered172
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered172:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered173
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered173:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered174
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered174:
-lowered170:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered175
-	FMOVQ F5, (R16)
-	B lowered176
-lowered175:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered177
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered177:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered178
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered178:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered179
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered179:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered180
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered180:
-lowered176:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered181
-	FMOVQ F6, (R0)
-	B lowered182
-lowered181:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered183
-	WORD $0x0d008206 // STORE0 V6, V16
-lowered183:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered184
-	WORD $0x0d009206 // STORE1 V6, V16
-lowered184:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered185
-	WORD $0x4d008206 // STORE2 V6, V16
-lowered185:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered186
-	WORD $0x4d009206 // STORE3 V6, V16
-lowered186:
-lowered182:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered187
-	FMOVQ F7, (R16)
-	B lowered188
-lowered187:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered189
-	WORD $0x0d008207 // STORE0 V7, V16
-lowered189:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered190
-	WORD $0x0d009207 // STORE1 V7, V16
-lowered190:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered191
-	WORD $0x4d008207 // STORE2 V7, V16
-lowered191:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered192
-	WORD $0x4d009207 // STORE3 V7, V16
-lowered192:
-lowered188:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered193
-	FMOVQ F8, (R0)
-	B lowered194
-lowered193:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered195
-	WORD $0x0d008208 // STORE0 V8, V16
-lowered195:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered196
-	WORD $0x0d009208 // STORE1 V8, V16
-lowered196:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered197
-	WORD $0x4d008208 // STORE2 V8, V16
-lowered197:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered198
-	WORD $0x4d009208 // STORE3 V8, V16
-lowered198:
-lowered194:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered199
-	FMOVQ F9, (R16)
-	B lowered200
-lowered199:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered201
-	WORD $0x0d008209 // STORE0 V9, V16
-lowered201:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered202
-	WORD $0x0d009209 // STORE1 V9, V16
-lowered202:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered203
-	WORD $0x4d008209 // STORE2 V9, V16
-lowered203:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered204
-	WORD $0x4d009209 // STORE3 V9, V16
-lowered204:
-lowered200:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered205
-	FMOVQ F10, (R0)
-	B lowered206
-lowered205:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered207
-	WORD $0x0d00820a // STORE0 V10, V16
-lowered207:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered208
-	WORD $0x0d00920a // STORE1 V10, V16
-lowered208:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered209
-	WORD $0x4d00820a // STORE2 V10, V16
-lowered209:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered210
-	WORD $0x4d00920a // STORE3 V10, V16
-lowered210:
-lowered206:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered211
-	FMOVQ F11, (R16)
-	B lowered212
-lowered211:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered213
-	WORD $0x0d00820b // STORE0 V11, V16
-lowered213:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered214
-	WORD $0x0d00920b // STORE1 V11, V16
-lowered214:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered215
-	WORD $0x4d00820b // STORE2 V11, V16
-lowered215:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered216
-	WORD $0x4d00920b // STORE3 V11, V16
-lowered216:
-lowered212:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered217
-	FMOVQ F12, (R0)
-	B lowered218
-lowered217:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered219
-	WORD $0x0d00820c // STORE0 V12, V16
-lowered219:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered220
-	WORD $0x0d00920c // STORE1 V12, V16
-lowered220:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered221
-	WORD $0x4d00820c // STORE2 V12, V16
-lowered221:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered222
-	WORD $0x4d00920c // STORE3 V12, V16
-lowered222:
-lowered218:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered223
-	FMOVQ F13, (R16)
-	B lowered224
-lowered223:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered225
-	WORD $0x0d00820d // STORE0 V13, V16
-lowered225:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered226
-	WORD $0x0d00920d // STORE1 V13, V16
-lowered226:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered227
-	WORD $0x4d00820d // STORE2 V13, V16
-lowered227:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered228
-	WORD $0x4d00920d // STORE3 V13, V16
-lowered228:
-lowered224:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered229
-	FMOVQ F14, (R0)
-	B lowered230
-lowered229:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered231
-	WORD $0x0d00820e // STORE0 V14, V16
-lowered231:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered232
-	WORD $0x0d00920e // STORE1 V14, V16
-lowered232:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered233
-	WORD $0x4d00820e // STORE2 V14, V16
-lowered233:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered234
-	WORD $0x4d00920e // STORE3 V14, V16
-lowered234:
-lowered230:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered235
-	FMOVQ F15, (R16)
-	B lowered236
-lowered235:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered237
-	WORD $0x0d00820f // STORE0 V15, V16
-lowered237:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered238
-	WORD $0x0d00920f // STORE1 V15, V16
-lowered238:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered239
-	WORD $0x4d00820f // STORE2 V15, V16
-lowered239:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered240
-	WORD $0x4d00920f // STORE3 V15, V16
-lowered240:
-lowered236:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered241
-	FMOVQ F16, (R0)
-	B lowered242
-lowered241:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered243
-	WORD $0x0d008210 // STORE0 V16, V16
-lowered243:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered244
-	WORD $0x0d009210 // STORE1 V16, V16
-lowered244:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered245
-	WORD $0x4d008210 // STORE2 V16, V16
-lowered245:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered246
-	WORD $0x4d009210 // STORE3 V16, V16
-lowered246:
-lowered242:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered247
-	FMOVQ F17, (R16)
-	B lowered248
-lowered247:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered249
-	WORD $0x0d008211 // STORE0 V17, V16
-lowered249:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered250
-	WORD $0x0d009211 // STORE1 V17, V16
-lowered250:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered251
-	WORD $0x4d008211 // STORE2 V17, V16
-lowered251:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered252
-	WORD $0x4d009211 // STORE3 V17, V16
-lowered252:
-lowered248:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered253
-	FMOVQ F18, (R0)
-	B lowered254
-lowered253:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered255
-	WORD $0x0d008212 // STORE0 V18, V16
-lowered255:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered256
-	WORD $0x0d009212 // STORE1 V18, V16
-lowered256:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered257
-	WORD $0x4d008212 // STORE2 V18, V16
-lowered257:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered258
-	WORD $0x4d009212 // STORE3 V18, V16
-lowered258:
-lowered254:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered259
-	FMOVQ F19, (R16)
-	B lowered260
-lowered259:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered261
-	WORD $0x0d008213 // STORE0 V19, V16
-lowered261:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered262
-	WORD $0x0d009213 // STORE1 V19, V16
-lowered262:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered263
-	WORD $0x4d008213 // STORE2 V19, V16
-lowered263:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered264
-	WORD $0x4d009213 // STORE3 V19, V16
-lowered264:
-lowered260:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered265
-	FMOVQ F20, (R0)
-	B lowered266
-lowered265:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered267
-	WORD $0x0d008214 // STORE0 V20, V16
-lowered267:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered268
-	WORD $0x0d009214 // STORE1 V20, V16
-lowered268:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered269
-	WORD $0x4d008214 // STORE2 V20, V16
-lowered269:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered270
-	WORD $0x4d009214 // STORE3 V20, V16
-lowered270:
-lowered266:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered271
-	FMOVQ F21, (R16)
-	B lowered272
-lowered271:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered273
-	WORD $0x0d008215 // STORE0 V21, V16
-lowered273:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered274
-	WORD $0x0d009215 // STORE1 V21, V16
-lowered274:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered275
-	WORD $0x4d008215 // STORE2 V21, V16
-lowered275:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered276
-	WORD $0x4d009215 // STORE3 V21, V16
-lowered276:
-lowered272:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered277
-	FMOVQ F22, (R0)
-	B lowered278
-lowered277:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered279
-	WORD $0x0d008216 // STORE0 V22, V16
-lowered279:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered280
-	WORD $0x0d009216 // STORE1 V22, V16
-lowered280:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered281
-	WORD $0x4d008216 // STORE2 V22, V16
-lowered281:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered282
-	WORD $0x4d009216 // STORE3 V22, V16
-lowered282:
-lowered278:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered283
-	FMOVQ F23, (R16)
-	B lowered284
-lowered283:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered285
-	WORD $0x0d008217 // STORE0 V23, V16
-lowered285:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered286
-	WORD $0x0d009217 // STORE1 V23, V16
-lowered286:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered287
-	WORD $0x4d008217 // STORE2 V23, V16
-lowered287:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered288
-	WORD $0x4d009217 // STORE3 V23, V16
-lowered288:
-lowered284:
-	ADD R1, R0
-	SUBS $1, R3
-	BEQ end
-
-end:
+	BNE row
 	MOVD R0, c+40(FP)
 	MOVD tiles+64(FP), R26
 	SUBS $1, R26
@@ -18783,18 +7362,15 @@ TEXT ·scattered6x4NEON(SB), NOSPLIT, $0-65
 	WORD $0x6e371ef7 // EOR16B V23, V23, 23
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 four:
 	MOVD (R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F24
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F25
-	ADD R6<<2, R9, R21
-	FMOVQ (R21), F26
-	ADD R6<<2, R10, R22
-	FMOVQ (R22), F27
+	LSL $0x02, R6
+	WORD $0x3ce668f8 // FMOVQ (R7)(R6*1), F24
+	WORD $0x3ce66919 // FMOVQ (R8)(R6*1), F25
+	WORD $0x3ce6693a // FMOVQ (R9)(R6*1), F26
+	WORD $0x3ce6695b // FMOVQ (R10)(R6*1), F27
 	FMOVQ (R1), F28
 	WORD $0x4f9c1300 // FMLA4S0 V0, V24, 28
 	WORD $0x4f9c1321 // FMLA4S0 V1, V25, 28
@@ -18812,27 +7388,21 @@ four:
 	WORD $0x4fbc1b2d // FMLA4S3 V13, V25, 28
 	WORD $0x4fbc1b4e // FMLA4S3 V14, V26, 28
 	WORD $0x4fbc1b6f // FMLA4S3 V15, V27, 28
-	FMOVS 16(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf90 // FMLA4S V16, V28, 24
-	WORD $0x4e39cf91 // FMLA4S V17, V28, 25
-	WORD $0x4e3acf92 // FMLA4S V18, V28, 26
-	WORD $0x4e3bcf93 // FMLA4S V19, V28, 27
-	FMOVS 20(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf94 // FMLA4S V20, V28, 24
-	WORD $0x4e39cf95 // FMLA4S V21, V28, 25
-	WORD $0x4e3acf96 // FMLA4S V22, V28, 26
-	WORD $0x4e3bcf97 // FMLA4S V23, V28, 27
+	FMOVD 16(R1), F28
+	WORD $0x4f9c1310 // FMLA4S0 V16, V24, 28
+	WORD $0x4f9c1331 // FMLA4S0 V17, V25, 28
+	WORD $0x4f9c1352 // FMLA4S0 V18, V26, 28
+	WORD $0x4f9c1373 // FMLA4S0 V19, V27, 28
+	WORD $0x4fbc1314 // FMLA4S1 V20, V24, 28
+	WORD $0x4fbc1335 // FMLA4S1 V21, V25, 28
+	WORD $0x4fbc1356 // FMLA4S1 V22, V26, 28
+	WORD $0x4fbc1377 // FMLA4S1 V23, V27, 28
 	MOVD 8(R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F24
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F25
-	ADD R6<<2, R9, R21
-	FMOVQ (R21), F26
-	ADD R6<<2, R10, R22
-	FMOVQ (R22), F27
+	LSL $0x02, R6
+	WORD $0x3ce668f8 // FMOVQ (R7)(R6*1), F24
+	WORD $0x3ce66919 // FMOVQ (R8)(R6*1), F25
+	WORD $0x3ce6693a // FMOVQ (R9)(R6*1), F26
+	WORD $0x3ce6695b // FMOVQ (R10)(R6*1), F27
 	FMOVQ 24(R1), F28
 	WORD $0x4f9c1300 // FMLA4S0 V0, V24, 28
 	WORD $0x4f9c1321 // FMLA4S0 V1, V25, 28
@@ -18850,27 +7420,21 @@ four:
 	WORD $0x4fbc1b2d // FMLA4S3 V13, V25, 28
 	WORD $0x4fbc1b4e // FMLA4S3 V14, V26, 28
 	WORD $0x4fbc1b6f // FMLA4S3 V15, V27, 28
-	FMOVS 40(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf90 // FMLA4S V16, V28, 24
-	WORD $0x4e39cf91 // FMLA4S V17, V28, 25
-	WORD $0x4e3acf92 // FMLA4S V18, V28, 26
-	WORD $0x4e3bcf93 // FMLA4S V19, V28, 27
-	FMOVS 44(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf94 // FMLA4S V20, V28, 24
-	WORD $0x4e39cf95 // FMLA4S V21, V28, 25
-	WORD $0x4e3acf96 // FMLA4S V22, V28, 26
-	WORD $0x4e3bcf97 // FMLA4S V23, V28, 27
+	FMOVD 40(R1), F28
+	WORD $0x4f9c1310 // FMLA4S0 V16, V24, 28
+	WORD $0x4f9c1331 // FMLA4S0 V17, V25, 28
+	WORD $0x4f9c1352 // FMLA4S0 V18, V26, 28
+	WORD $0x4f9c1373 // FMLA4S0 V19, V27, 28
+	WORD $0x4fbc1314 // FMLA4S1 V20, V24, 28
+	WORD $0x4fbc1335 // FMLA4S1 V21, V25, 28
+	WORD $0x4fbc1356 // FMLA4S1 V22, V26, 28
+	WORD $0x4fbc1377 // FMLA4S1 V23, V27, 28
 	MOVD 16(R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F24
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F25
-	ADD R6<<2, R9, R21
-	FMOVQ (R21), F26
-	ADD R6<<2, R10, R22
-	FMOVQ (R22), F27
+	LSL $0x02, R6
+	WORD $0x3ce668f8 // FMOVQ (R7)(R6*1), F24
+	WORD $0x3ce66919 // FMOVQ (R8)(R6*1), F25
+	WORD $0x3ce6693a // FMOVQ (R9)(R6*1), F26
+	WORD $0x3ce6695b // FMOVQ (R10)(R6*1), F27
 	FMOVQ 48(R1), F28
 	WORD $0x4f9c1300 // FMLA4S0 V0, V24, 28
 	WORD $0x4f9c1321 // FMLA4S0 V1, V25, 28
@@ -18888,27 +7452,21 @@ four:
 	WORD $0x4fbc1b2d // FMLA4S3 V13, V25, 28
 	WORD $0x4fbc1b4e // FMLA4S3 V14, V26, 28
 	WORD $0x4fbc1b6f // FMLA4S3 V15, V27, 28
-	FMOVS 64(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf90 // FMLA4S V16, V28, 24
-	WORD $0x4e39cf91 // FMLA4S V17, V28, 25
-	WORD $0x4e3acf92 // FMLA4S V18, V28, 26
-	WORD $0x4e3bcf93 // FMLA4S V19, V28, 27
-	FMOVS 68(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf94 // FMLA4S V20, V28, 24
-	WORD $0x4e39cf95 // FMLA4S V21, V28, 25
-	WORD $0x4e3acf96 // FMLA4S V22, V28, 26
-	WORD $0x4e3bcf97 // FMLA4S V23, V28, 27
+	FMOVD 64(R1), F28
+	WORD $0x4f9c1310 // FMLA4S0 V16, V24, 28
+	WORD $0x4f9c1331 // FMLA4S0 V17, V25, 28
+	WORD $0x4f9c1352 // FMLA4S0 V18, V26, 28
+	WORD $0x4f9c1373 // FMLA4S0 V19, V27, 28
+	WORD $0x4fbc1314 // FMLA4S1 V20, V24, 28
+	WORD $0x4fbc1335 // FMLA4S1 V21, V25, 28
+	WORD $0x4fbc1356 // FMLA4S1 V22, V26, 28
+	WORD $0x4fbc1377 // FMLA4S1 V23, V27, 28
 	MOVD 24(R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F24
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F25
-	ADD R6<<2, R9, R21
-	FMOVQ (R21), F26
-	ADD R6<<2, R10, R22
-	FMOVQ (R22), F27
+	LSL $0x02, R6
+	WORD $0x3ce668f8 // FMOVQ (R7)(R6*1), F24
+	WORD $0x3ce66919 // FMOVQ (R8)(R6*1), F25
+	WORD $0x3ce6693a // FMOVQ (R9)(R6*1), F26
+	WORD $0x3ce6695b // FMOVQ (R10)(R6*1), F27
 	FMOVQ 72(R1), F28
 	WORD $0x4f9c1300 // FMLA4S0 V0, V24, 28
 	WORD $0x4f9c1321 // FMLA4S0 V1, V25, 28
@@ -18926,22 +7484,18 @@ four:
 	WORD $0x4fbc1b2d // FMLA4S3 V13, V25, 28
 	WORD $0x4fbc1b4e // FMLA4S3 V14, V26, 28
 	WORD $0x4fbc1b6f // FMLA4S3 V15, V27, 28
-	FMOVS 88(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf90 // FMLA4S V16, V28, 24
-	WORD $0x4e39cf91 // FMLA4S V17, V28, 25
-	WORD $0x4e3acf92 // FMLA4S V18, V28, 26
-	WORD $0x4e3bcf93 // FMLA4S V19, V28, 27
-	FMOVS 92(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf94 // FMLA4S V20, V28, 24
-	WORD $0x4e39cf95 // FMLA4S V21, V28, 25
-	WORD $0x4e3acf96 // FMLA4S V22, V28, 26
-	WORD $0x4e3bcf97 // FMLA4S V23, V28, 27
+	FMOVD 88(R1), F28
+	WORD $0x4f9c1310 // FMLA4S0 V16, V24, 28
+	WORD $0x4f9c1331 // FMLA4S0 V17, V25, 28
+	WORD $0x4f9c1352 // FMLA4S0 V18, V26, 28
+	WORD $0x4f9c1373 // FMLA4S0 V19, V27, 28
+	WORD $0x4fbc1314 // FMLA4S1 V20, V24, 28
+	WORD $0x4fbc1335 // FMLA4S1 V21, V25, 28
+	WORD $0x4fbc1356 // FMLA4S1 V22, V26, 28
+	WORD $0x4fbc1377 // FMLA4S1 V23, V27, 28
 	ADD $0x00000060, R1
 	ADD $0x00000020, R2
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE four
 
@@ -18949,14 +7503,11 @@ one:
 	CMP $0x00000001, R0
 	BLT store
 	MOVD (R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F24
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F25
-	ADD R6<<2, R9, R21
-	FMOVQ (R21), F26
-	ADD R6<<2, R10, R22
-	FMOVQ (R22), F27
+	LSL $0x02, R6
+	WORD $0x3ce668f8 // FMOVQ (R7)(R6*1), F24
+	WORD $0x3ce66919 // FMOVQ (R8)(R6*1), F25
+	WORD $0x3ce6693a // FMOVQ (R9)(R6*1), F26
+	WORD $0x3ce6695b // FMOVQ (R10)(R6*1), F27
 	FMOVQ (R1), F28
 	WORD $0x4f9c1300 // FMLA4S0 V0, V24, 28
 	WORD $0x4f9c1321 // FMLA4S0 V1, V25, 28
@@ -18974,18 +7525,15 @@ one:
 	WORD $0x4fbc1b2d // FMLA4S3 V13, V25, 28
 	WORD $0x4fbc1b4e // FMLA4S3 V14, V26, 28
 	WORD $0x4fbc1b6f // FMLA4S3 V15, V27, 28
-	FMOVS 16(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf90 // FMLA4S V16, V28, 24
-	WORD $0x4e39cf91 // FMLA4S V17, V28, 25
-	WORD $0x4e3acf92 // FMLA4S V18, V28, 26
-	WORD $0x4e3bcf93 // FMLA4S V19, V28, 27
-	FMOVS 20(R1), F28
-	WORD $0x4e04079c // DUP4S V28, V28
-	WORD $0x4e38cf94 // FMLA4S V20, V28, 24
-	WORD $0x4e39cf95 // FMLA4S V21, V28, 25
-	WORD $0x4e3acf96 // FMLA4S V22, V28, 26
-	WORD $0x4e3bcf97 // FMLA4S V23, V28, 27
+	FMOVD 16(R1), F28
+	WORD $0x4f9c1310 // FMLA4S0 V16, V24, 28
+	WORD $0x4f9c1331 // FMLA4S0 V17, V25, 28
+	WORD $0x4f9c1352 // FMLA4S0 V18, V26, 28
+	WORD $0x4f9c1373 // FMLA4S0 V19, V27, 28
+	WORD $0x4fbc1314 // FMLA4S1 V20, V24, 28
+	WORD $0x4fbc1335 // FMLA4S1 V21, V25, 28
+	WORD $0x4fbc1356 // FMLA4S1 V22, V26, 28
+	WORD $0x4fbc1377 // FMLA4S1 V23, V27, 28
 	ADD $0x00000018, R1
 	ADD $0x00000008, R2
 	SUBS $0x00000001, R0
@@ -20488,14 +9036,13 @@ TEXT ·scattered6x2NEON(SB), NOSPLIT, $0-65
 	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
 	CMP $0x00000004, R0
 	BLT one
-	PCALIGN $0x00000040
+	PCALIGN $64
 
 four:
 	MOVD (R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F12
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F13
+	LSL $0x02, R6
+	WORD $0x3ce668ec // FMOVQ (R7)(R6*1), F12
+	WORD $0x3ce6690d // FMOVQ (R8)(R6*1), F13
 	FMOVQ (R1), F14
 	WORD $0x4f8e1180 // FMLA4S0 V0, V12, 14
 	WORD $0x4f8e11a1 // FMLA4S0 V1, V13, 14
@@ -20505,19 +9052,15 @@ four:
 	WORD $0x4f8e19a5 // FMLA4S2 V5, V13, 14
 	WORD $0x4fae1986 // FMLA4S3 V6, V12, 14
 	WORD $0x4fae19a7 // FMLA4S3 V7, V13, 14
-	FMOVS 16(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdc8 // FMLA4S V8, V14, 12
-	WORD $0x4e2dcdc9 // FMLA4S V9, V14, 13
-	FMOVS 20(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdca // FMLA4S V10, V14, 12
-	WORD $0x4e2dcdcb // FMLA4S V11, V14, 13
+	FMOVD 16(R1), F14
+	WORD $0x4f8e1188 // FMLA4S0 V8, V12, 14
+	WORD $0x4f8e11a9 // FMLA4S0 V9, V13, 14
+	WORD $0x4fae118a // FMLA4S1 V10, V12, 14
+	WORD $0x4fae11ab // FMLA4S1 V11, V13, 14
 	MOVD 8(R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F12
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F13
+	LSL $0x02, R6
+	WORD $0x3ce668ec // FMOVQ (R7)(R6*1), F12
+	WORD $0x3ce6690d // FMOVQ (R8)(R6*1), F13
 	FMOVQ 24(R1), F14
 	WORD $0x4f8e1180 // FMLA4S0 V0, V12, 14
 	WORD $0x4f8e11a1 // FMLA4S0 V1, V13, 14
@@ -20527,19 +9070,15 @@ four:
 	WORD $0x4f8e19a5 // FMLA4S2 V5, V13, 14
 	WORD $0x4fae1986 // FMLA4S3 V6, V12, 14
 	WORD $0x4fae19a7 // FMLA4S3 V7, V13, 14
-	FMOVS 40(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdc8 // FMLA4S V8, V14, 12
-	WORD $0x4e2dcdc9 // FMLA4S V9, V14, 13
-	FMOVS 44(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdca // FMLA4S V10, V14, 12
-	WORD $0x4e2dcdcb // FMLA4S V11, V14, 13
+	FMOVD 40(R1), F14
+	WORD $0x4f8e1188 // FMLA4S0 V8, V12, 14
+	WORD $0x4f8e11a9 // FMLA4S0 V9, V13, 14
+	WORD $0x4fae118a // FMLA4S1 V10, V12, 14
+	WORD $0x4fae11ab // FMLA4S1 V11, V13, 14
 	MOVD 16(R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F12
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F13
+	LSL $0x02, R6
+	WORD $0x3ce668ec // FMOVQ (R7)(R6*1), F12
+	WORD $0x3ce6690d // FMOVQ (R8)(R6*1), F13
 	FMOVQ 48(R1), F14
 	WORD $0x4f8e1180 // FMLA4S0 V0, V12, 14
 	WORD $0x4f8e11a1 // FMLA4S0 V1, V13, 14
@@ -20549,19 +9088,15 @@ four:
 	WORD $0x4f8e19a5 // FMLA4S2 V5, V13, 14
 	WORD $0x4fae1986 // FMLA4S3 V6, V12, 14
 	WORD $0x4fae19a7 // FMLA4S3 V7, V13, 14
-	FMOVS 64(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdc8 // FMLA4S V8, V14, 12
-	WORD $0x4e2dcdc9 // FMLA4S V9, V14, 13
-	FMOVS 68(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdca // FMLA4S V10, V14, 12
-	WORD $0x4e2dcdcb // FMLA4S V11, V14, 13
+	FMOVD 64(R1), F14
+	WORD $0x4f8e1188 // FMLA4S0 V8, V12, 14
+	WORD $0x4f8e11a9 // FMLA4S0 V9, V13, 14
+	WORD $0x4fae118a // FMLA4S1 V10, V12, 14
+	WORD $0x4fae11ab // FMLA4S1 V11, V13, 14
 	MOVD 24(R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F12
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F13
+	LSL $0x02, R6
+	WORD $0x3ce668ec // FMOVQ (R7)(R6*1), F12
+	WORD $0x3ce6690d // FMOVQ (R8)(R6*1), F13
 	FMOVQ 72(R1), F14
 	WORD $0x4f8e1180 // FMLA4S0 V0, V12, 14
 	WORD $0x4f8e11a1 // FMLA4S0 V1, V13, 14
@@ -20571,18 +9106,14 @@ four:
 	WORD $0x4f8e19a5 // FMLA4S2 V5, V13, 14
 	WORD $0x4fae1986 // FMLA4S3 V6, V12, 14
 	WORD $0x4fae19a7 // FMLA4S3 V7, V13, 14
-	FMOVS 88(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdc8 // FMLA4S V8, V14, 12
-	WORD $0x4e2dcdc9 // FMLA4S V9, V14, 13
-	FMOVS 92(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdca // FMLA4S V10, V14, 12
-	WORD $0x4e2dcdcb // FMLA4S V11, V14, 13
+	FMOVD 88(R1), F14
+	WORD $0x4f8e1188 // FMLA4S0 V8, V12, 14
+	WORD $0x4f8e11a9 // FMLA4S0 V9, V13, 14
+	WORD $0x4fae118a // FMLA4S1 V10, V12, 14
+	WORD $0x4fae11ab // FMLA4S1 V11, V13, 14
 	ADD $0x00000060, R1
 	ADD $0x00000020, R2
 	SUBS $0x00000004, R0
-	PCALIGN $0x00000020
 	CMP $0x00000004, R0
 	BGE four
 
@@ -20590,10 +9121,9 @@ one:
 	CMP $0x00000001, R0
 	BLT store
 	MOVD (R2), R6
-	ADD R6<<2, R7, R19
-	FMOVQ (R19), F12
-	ADD R6<<2, R8, R20
-	FMOVQ (R20), F13
+	LSL $0x02, R6
+	WORD $0x3ce668ec // FMOVQ (R7)(R6*1), F12
+	WORD $0x3ce6690d // FMOVQ (R8)(R6*1), F13
 	FMOVQ (R1), F14
 	WORD $0x4f8e1180 // FMLA4S0 V0, V12, 14
 	WORD $0x4f8e11a1 // FMLA4S0 V1, V13, 14
@@ -20603,14 +9133,11 @@ one:
 	WORD $0x4f8e19a5 // FMLA4S2 V5, V13, 14
 	WORD $0x4fae1986 // FMLA4S3 V6, V12, 14
 	WORD $0x4fae19a7 // FMLA4S3 V7, V13, 14
-	FMOVS 16(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdc8 // FMLA4S V8, V14, 12
-	WORD $0x4e2dcdc9 // FMLA4S V9, V14, 13
-	FMOVS 20(R1), F14
-	WORD $0x4e0405ce // DUP4S V14, V14
-	WORD $0x4e2ccdca // FMLA4S V10, V14, 12
-	WORD $0x4e2dcdcb // FMLA4S V11, V14, 13
+	FMOVD 16(R1), F14
+	WORD $0x4f8e1188 // FMLA4S0 V8, V12, 14
+	WORD $0x4f8e11a9 // FMLA4S0 V9, V13, 14
+	WORD $0x4fae118a // FMLA4S1 V10, V12, 14
+	WORD $0x4fae11ab // FMLA4S1 V11, V13, 14
 	ADD $0x00000018, R1
 	ADD $0x00000008, R2
 	SUBS $0x00000001, R0

@@ -44,6 +44,7 @@ func run() error {
 		cpu     = flag.Float64("cpu_seconds", 0, "how much processor time the checks may take in sum, however long that lasts (0: no bound)")
 		timeout = flag.Duration("timeout", 2*time.Minute, "when a problem is taken to hang")
 		jobs    = flag.Int("jobs", runtime.NumCPU(), "processes that check at the same time")
+		program = flag.String("exec", "", "the `PROGRAM`, with arguments, that checks problems: this one for another processor, behind its emulator")
 		levels  = flag.String("levels", strings.Join(isa.Levels(), ","), "levels of vector instructions, separated by commas")
 		dir     = flag.String("dir", "failures", "the folder for failing problems")
 		most    = flag.Int("most", 10, "failures after which to end")
@@ -76,7 +77,7 @@ func run() error {
 	o := randomtest.Options{
 		Kinds: kinds, Seed: *seed, Count: *count, For: time.Duration(*seconds * float64(time.Second)),
 		CPU: time.Duration(*cpu * float64(time.Second)), Timeout: *timeout, Jobs: *jobs, Levels: strings.Split(*levels, ","),
-		Dir: *dir, Out: os.Stdout, Most: *most,
+		Program: strings.Fields(*program), Dir: *dir, Out: os.Stdout, Most: *most,
 	}
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano())
