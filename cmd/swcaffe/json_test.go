@@ -30,6 +30,7 @@ var jsonLines = []string{
 	"detect -model yolo.prototxt -weights n_iter_1.caffemodel image.png",
 	"parse_log run.log",
 	"time -model conv.prototxt -iterations 1", "time -model conv.prototxt -dry_run", "time -model conv.prototxt -machine sw26010 -heatmap mesh.svg -layer conv",
+	"time -model conv.prototxt -cores 8 -processor epyc9654",
 	"explore -model conv.prototxt -vary ldm_kb=32,64",
 	"bandwidth -machine sw26010 -bytes 256 -cpes 64", "bandwidth -cluster taihulight -bytes 256",
 	"scale -model net.prototxt -nodes 1,2", "allreduce -cluster taihulight -nodes 2", "lr_find -solver solver.prototxt -iterations 10",

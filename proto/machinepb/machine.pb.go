@@ -1092,6 +1092,169 @@ func (x *MPE) GetStartUs() float64 {
 	return 0
 }
 
+// A processor with caches and a number of cores, on which a net's time is estimated from the plans that this program makes for it. modeltime/processors
+// has such files, with a source for every figure. Figures of caches are of one cache, and bandwidths are what programs reach, not what a data sheet adds up.
+type Processor struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Name        *string                `protobuf:"bytes,1,req,name=name" json:"name,omitempty"`
+	Description *string                `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
+	Sockets     *uint32                `protobuf:"varint,3,req,name=sockets" json:"sockets,omitempty"`
+	Cores       *uint32                `protobuf:"varint,4,req,name=cores" json:"cores,omitempty"` // of one socket
+	// The clock that all cores keep while their vector units are busy.
+	ClockGhz *float64 `protobuf:"fixed64,5,req,name=clock_ghz,json=clockGhz" json:"clock_ghz,omitempty"`
+	// Peak operations of one core a cycle; a multiply-add is two. bf16: on pairs of bfloat16; if absent, factors are rounded and multiplied as float32.
+	FlopsPerCycle     *float64 `protobuf:"fixed64,6,req,name=flops_per_cycle,json=flopsPerCycle" json:"flops_per_cycle,omitempty"`
+	Bf16FlopsPerCycle *float64 `protobuf:"fixed64,7,opt,name=bf16_flops_per_cycle,json=bf16FlopsPerCycle" json:"bf16_flops_per_cycle,omitempty"`
+	L1Bytes           *uint64  `protobuf:"varint,8,req,name=l1_bytes,json=l1Bytes" json:"l1_bytes,omitempty"`
+	L2Bytes           *uint64  `protobuf:"varint,9,req,name=l2_bytes,json=l2Bytes" json:"l2_bytes,omitempty"`  // a core's own, or its part of a shared one
+	L3Bytes           *uint64  `protobuf:"varint,10,req,name=l3_bytes,json=l3Bytes" json:"l3_bytes,omitempty"` // of a socket, all together; 0: none
+	// What one core reads from caches behind its L2, and from memory, and what all cores of a socket read from their memory.
+	L3CoreGbytesPerS *float64 `protobuf:"fixed64,11,req,name=l3_core_gbytes_per_s,json=l3CoreGbytesPerS" json:"l3_core_gbytes_per_s,omitempty"`
+	CoreGbytesPerS   *float64 `protobuf:"fixed64,12,req,name=core_gbytes_per_s,json=coreGbytesPerS" json:"core_gbytes_per_s,omitempty"`
+	SocketGbytesPerS *float64 `protobuf:"fixed64,13,req,name=socket_gbytes_per_s,json=socketGbytesPerS" json:"socket_gbytes_per_s,omitempty"`
+	// What the links between two sockets carry, in one direction.
+	LinkGbytesPerS *float64 `protobuf:"fixed64,14,opt,name=link_gbytes_per_s,json=linkGbytesPerS" json:"link_gbytes_per_s,omitempty"`
+	// The time for a cache line to get from one core to another of the same socket.
+	LineNs        *float64 `protobuf:"fixed64,15,req,name=line_ns,json=lineNs" json:"line_ns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Processor) Reset() {
+	*x = Processor{}
+	mi := &file_swcaffe_machine_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Processor) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Processor) ProtoMessage() {}
+
+func (x *Processor) ProtoReflect() protoreflect.Message {
+	mi := &file_swcaffe_machine_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Processor.ProtoReflect.Descriptor instead.
+func (*Processor) Descriptor() ([]byte, []int) {
+	return file_swcaffe_machine_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Processor) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *Processor) GetDescription() string {
+	if x != nil && x.Description != nil {
+		return *x.Description
+	}
+	return ""
+}
+
+func (x *Processor) GetSockets() uint32 {
+	if x != nil && x.Sockets != nil {
+		return *x.Sockets
+	}
+	return 0
+}
+
+func (x *Processor) GetCores() uint32 {
+	if x != nil && x.Cores != nil {
+		return *x.Cores
+	}
+	return 0
+}
+
+func (x *Processor) GetClockGhz() float64 {
+	if x != nil && x.ClockGhz != nil {
+		return *x.ClockGhz
+	}
+	return 0
+}
+
+func (x *Processor) GetFlopsPerCycle() float64 {
+	if x != nil && x.FlopsPerCycle != nil {
+		return *x.FlopsPerCycle
+	}
+	return 0
+}
+
+func (x *Processor) GetBf16FlopsPerCycle() float64 {
+	if x != nil && x.Bf16FlopsPerCycle != nil {
+		return *x.Bf16FlopsPerCycle
+	}
+	return 0
+}
+
+func (x *Processor) GetL1Bytes() uint64 {
+	if x != nil && x.L1Bytes != nil {
+		return *x.L1Bytes
+	}
+	return 0
+}
+
+func (x *Processor) GetL2Bytes() uint64 {
+	if x != nil && x.L2Bytes != nil {
+		return *x.L2Bytes
+	}
+	return 0
+}
+
+func (x *Processor) GetL3Bytes() uint64 {
+	if x != nil && x.L3Bytes != nil {
+		return *x.L3Bytes
+	}
+	return 0
+}
+
+func (x *Processor) GetL3CoreGbytesPerS() float64 {
+	if x != nil && x.L3CoreGbytesPerS != nil {
+		return *x.L3CoreGbytesPerS
+	}
+	return 0
+}
+
+func (x *Processor) GetCoreGbytesPerS() float64 {
+	if x != nil && x.CoreGbytesPerS != nil {
+		return *x.CoreGbytesPerS
+	}
+	return 0
+}
+
+func (x *Processor) GetSocketGbytesPerS() float64 {
+	if x != nil && x.SocketGbytesPerS != nil {
+		return *x.SocketGbytesPerS
+	}
+	return 0
+}
+
+func (x *Processor) GetLinkGbytesPerS() float64 {
+	if x != nil && x.LinkGbytesPerS != nil {
+		return *x.LinkGbytesPerS
+	}
+	return 0
+}
+
+func (x *Processor) GetLineNs() float64 {
+	if x != nil && x.LineNs != nil {
+		return *x.LineNs
+	}
+	return 0
+}
+
 type Pipe_Original struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Products in single precision, and in double precision.
@@ -1105,7 +1268,7 @@ type Pipe_Original struct {
 
 func (x *Pipe_Original) Reset() {
 	*x = Pipe_Original{}
-	mi := &file_swcaffe_machine_proto_msgTypes[10]
+	mi := &file_swcaffe_machine_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1117,7 +1280,7 @@ func (x *Pipe_Original) String() string {
 func (*Pipe_Original) ProtoMessage() {}
 
 func (x *Pipe_Original) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[10]
+	mi := &file_swcaffe_machine_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1167,7 +1330,7 @@ type Pipe_Loop struct {
 
 func (x *Pipe_Loop) Reset() {
 	*x = Pipe_Loop{}
-	mi := &file_swcaffe_machine_proto_msgTypes[11]
+	mi := &file_swcaffe_machine_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1179,7 +1342,7 @@ func (x *Pipe_Loop) String() string {
 func (*Pipe_Loop) ProtoMessage() {}
 
 func (x *Pipe_Loop) ProtoReflect() protoreflect.Message {
-	mi := &file_swcaffe_machine_proto_msgTypes[11]
+	mi := &file_swcaffe_machine_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +1492,24 @@ const file_swcaffe_machine_proto_rawDesc = "" +
 	"\x11copy_gbytes_per_s\x18\x02 \x01(\x01R\x0ecopyGbytesPerS\x12'\n" +
 	"\vcache_bytes\x18\x03 \x01(\x04:\x06262144R\n" +
 	"cacheBytes\x12\x19\n" +
-	"\bstart_us\x18\x04 \x01(\x01R\astartUsB,Z*github.com/swcaffe/swcaffe/proto/machinepb"
+	"\bstart_us\x18\x04 \x01(\x01R\astartUs\"\x86\x04\n" +
+	"\tProcessor\x12\x12\n" +
+	"\x04name\x18\x01 \x02(\tR\x04name\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x18\n" +
+	"\asockets\x18\x03 \x02(\rR\asockets\x12\x14\n" +
+	"\x05cores\x18\x04 \x02(\rR\x05cores\x12\x1b\n" +
+	"\tclock_ghz\x18\x05 \x02(\x01R\bclockGhz\x12&\n" +
+	"\x0fflops_per_cycle\x18\x06 \x02(\x01R\rflopsPerCycle\x12/\n" +
+	"\x14bf16_flops_per_cycle\x18\a \x01(\x01R\x11bf16FlopsPerCycle\x12\x19\n" +
+	"\bl1_bytes\x18\b \x02(\x04R\al1Bytes\x12\x19\n" +
+	"\bl2_bytes\x18\t \x02(\x04R\al2Bytes\x12\x19\n" +
+	"\bl3_bytes\x18\n" +
+	" \x02(\x04R\al3Bytes\x12.\n" +
+	"\x14l3_core_gbytes_per_s\x18\v \x02(\x01R\x10l3CoreGbytesPerS\x12)\n" +
+	"\x11core_gbytes_per_s\x18\f \x02(\x01R\x0ecoreGbytesPerS\x12-\n" +
+	"\x13socket_gbytes_per_s\x18\r \x02(\x01R\x10socketGbytesPerS\x12)\n" +
+	"\x11link_gbytes_per_s\x18\x0e \x01(\x01R\x0elinkGbytesPerS\x12\x17\n" +
+	"\aline_ns\x18\x0f \x02(\x01R\x06lineNsB,Z*github.com/swcaffe/swcaffe/proto/machinepb"
 
 var (
 	file_swcaffe_machine_proto_rawDescOnce sync.Once
@@ -1344,7 +1524,7 @@ func file_swcaffe_machine_proto_rawDescGZIP() []byte {
 }
 
 var file_swcaffe_machine_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_swcaffe_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_swcaffe_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_swcaffe_machine_proto_goTypes = []any{
 	(Pipe_Single)(0),       // 0: swcaffe.Pipe.Single
 	(*Machine)(nil),        // 1: swcaffe.Machine
@@ -1357,8 +1537,9 @@ var file_swcaffe_machine_proto_goTypes = []any{
 	(*Bus)(nil),            // 8: swcaffe.Bus
 	(*RMA)(nil),            // 9: swcaffe.RMA
 	(*MPE)(nil),            // 10: swcaffe.MPE
-	(*Pipe_Original)(nil),  // 11: swcaffe.Pipe.Original
-	(*Pipe_Loop)(nil),      // 12: swcaffe.Pipe.Loop
+	(*Processor)(nil),      // 11: swcaffe.Processor
+	(*Pipe_Original)(nil),  // 12: swcaffe.Pipe.Original
+	(*Pipe_Loop)(nil),      // 13: swcaffe.Pipe.Loop
 }
 var file_swcaffe_machine_proto_depIdxs = []int32{
 	4,  // 0: swcaffe.Machine.dma:type_name -> swcaffe.DMA
@@ -1368,14 +1549,14 @@ var file_swcaffe_machine_proto_depIdxs = []int32{
 	2,  // 4: swcaffe.Machine.memory:type_name -> swcaffe.Memory
 	9,  // 5: swcaffe.Machine.rma:type_name -> swcaffe.RMA
 	0,  // 6: swcaffe.Pipe.single:type_name -> swcaffe.Pipe.Single
-	11, // 7: swcaffe.Pipe.original:type_name -> swcaffe.Pipe.Original
+	12, // 7: swcaffe.Pipe.original:type_name -> swcaffe.Pipe.Original
 	7,  // 8: swcaffe.DMA.point:type_name -> swcaffe.BandwidthPoint
 	7,  // 9: swcaffe.DMA.request_point:type_name -> swcaffe.BandwidthPoint
 	6,  // 10: swcaffe.DMA.curve:type_name -> swcaffe.Curve
 	5,  // 11: swcaffe.DMA.partial_put:type_name -> swcaffe.PartialPut
 	7,  // 12: swcaffe.Curve.point:type_name -> swcaffe.BandwidthPoint
-	12, // 13: swcaffe.Pipe.Original.single:type_name -> swcaffe.Pipe.Loop
-	12, // 14: swcaffe.Pipe.Original.double:type_name -> swcaffe.Pipe.Loop
+	13, // 13: swcaffe.Pipe.Original.single:type_name -> swcaffe.Pipe.Loop
+	13, // 14: swcaffe.Pipe.Original.double:type_name -> swcaffe.Pipe.Loop
 	15, // [15:15] is the sub-list for method output_type
 	15, // [15:15] is the sub-list for method input_type
 	15, // [15:15] is the sub-list for extension type_name
@@ -1394,7 +1575,7 @@ func file_swcaffe_machine_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swcaffe_machine_proto_rawDesc), len(file_swcaffe_machine_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -27,7 +28,7 @@ import (
 var Time = cli.Command{
 	Name:     "time",
 	Synopsis: "measure a model's layers, or model them on another machine",
-	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-forward_only] [-iterations N] [-dry_run | -passes | -explain LAYER | -cores LIST] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
+	Args:     "-model FILE [-weights FILES] [-phase TRAIN|TEST] [-forward_only] [-iterations N] [-dry_run | -passes | -explain LAYER | -cores LIST [-processor NAME|FILE]] [-json FILE] [-batch N] [-strategy NAME | -tune FILE] [-machine NAME|FILE [-core_groups N] [-roofline FILE] [-heatmap FILE -layer NAME] ...]",
 	Example:  "swcaffe time -model models/lenet/train_val.prototxt -iterations 50",
 	Help: `Runs forward and backward passes after a warm-up and prints the time of every layer in both directions: the mean as
 Caffe does, and medians in the -json file; and the algorithm that computes each direction of every convolution. -strategy forces a
@@ -55,7 +56,8 @@ LAYER may be a regular expression for whole names, such as '.*'.
 
 -cores LIST computes nothing. It plans the net for 8, 64 or other numbers of cores like this computer's, and prints how each kernel's
 program divides its work: the cores that it asks for, the units that they share (N), or claim up to M at once (N/M), and the longest core's
-part over the mean of all cores. docs/cores.md has examples.
+part over the mean of all cores. With -processor it prints the modelled time instead, with its range: what bounds it, the part of the cores'
+time that they wait for the longest part of a program, and the part of the time in which one core works alone. docs/cores.md has examples.
 
 -dry_run runs nothing: it prints every layer's shapes, parameters and FLOPs an image, two for each multiply-add of convolutions,
 inner products and recurrent layers, as publications count them.`,
@@ -73,6 +75,7 @@ func timeFlags(fs *flag.FlagSet, o *timeOptions) {
 	fs.BoolVar(&o.passes, "passes", false, "print what each pass over the net's tasks did, and run nothing")
 	fs.StringVar(&o.explain, "explain", "", "list every algorithm of `LAYER` with its cost, or the reason against it, and time nothing")
 	fs.StringVar(&o.cores, "cores", "", "print how kernels divide the work among numbers of cores in `LIST`, such as 8,16,...,128, and run nothing")
+	cli.StringVar(fs, &o.processor, "processor", "", "with -cores: model the time on cores of a processor: "+strings.Join(modeltime.Processors(), ", ")+", or a `FILE` that describes one", cli.OneOf(modeltime.Processors()...).OrFiles(cli.Prototxt))
 	o.device.Register(fs)
 	o.state.Register(fs)
 	o.strategies.Register(fs, true)
@@ -83,6 +86,7 @@ type timeOptions struct {
 	model, weights, phase, json string
 	explain                     string // a layer
 	cores                       string // numbers
+	processor                   string // of the cores
 	iterations                  int
 	dryRun, passes, forwardOnly bool
 	device                      cli.DeviceFlags
@@ -115,8 +119,11 @@ func timeModel(e *cli.Env, o *timeOptions) error {
 	if o.explain != "" && (o.dryRun || o.passes || o.json != "") {
 		return cli.Usagef("-explain prints tables and times nothing; leave -dry_run, -passes and -json out")
 	}
-	if o.cores != "" && (o.dryRun || o.passes || o.explain != "" || o.json != "" || o.weights != "") {
-		return cli.Usagef("-cores prints a table and runs nothing; leave -dry_run, -passes, -explain, -json and -weights out")
+	if o.cores != "" && (o.dryRun || o.passes || o.explain != "" || o.weights != "" || o.json != "" && o.processor == "") {
+		return cli.Usagef("-cores prints a table and runs nothing; leave -dry_run, -passes, -explain, -weights and, without -processor, -json out")
+	}
+	if o.processor != "" && o.cores == "" {
+		return cli.Usagef("-processor %s: -cores says on how many of its cores", o.processor)
 	}
 	phase, err := cli.ParsePhase(o.phase)
 	if err != nil {

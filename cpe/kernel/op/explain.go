@@ -20,6 +20,8 @@ type Explanation struct {
 	Runs shape.Algorithm
 	// Plan describes the blocking of the kernel, "" if it is not known.
 	Plan string
+	// Work is the cost of the algorithm in use, on the host in operations of the GEMM micro-kernel; 0 if it is not known.
+	Work float64
 	// Algorithms is empty if there is no choice. It lists the candidates by cost, then the algorithms that decline, and last those that cannot compute the problem.
 	Algorithms []Weighed
 }
@@ -56,6 +58,9 @@ func (l *List[S, K]) ExplainChoice(p *Problem[S], f Force, chosen *Algorithm[S, 
 	able := l.supporting(p)
 	for _, a := range l.Algorithms {
 		e.Algorithms = append(e.Algorithms, l.weigh(p, f, a, chosen, able))
+	}
+	if p.Native() && chosen.Cost != nil {
+		e.Work = chosen.Cost(p)
 	}
 	if p.Native() {
 		e.relate()
