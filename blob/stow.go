@@ -24,6 +24,9 @@ type stowage struct {
 	holds int      // layers that read the values now
 	seen  bool     // a slice of the values is with somebody who may keep it
 	stays bool     // the values are not stowed, because a layer reads them in every run
+
+	made any    // see Made
+	from uint64 // the version of the values that it was made of
 }
 
 // Hold returns the values to a layer that reads them until it calls Free, or stows them, and keeps no slice of them. They stay in memory meanwhile.
@@ -64,7 +67,7 @@ func (b *Blob) Stow(v Version, by Restorer, held bool) (memory []float32, ok boo
 	if others = k.holds; held {
 		others--
 	}
-	if k.by != nil || k.stays || s.frozen || others > 0 || s.open || v != (Version{s, s.version}) || len(s.buf) == 0 {
+	if k.by != nil || k.stays || others > 0 || s.open || v != (Version{s, s.version}) || len(s.buf) == 0 {
 		return nil, false
 	}
 	if k.by, k.count, k.holds = by, len(s.buf), 0; !k.seen {

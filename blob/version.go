@@ -20,8 +20,24 @@ func (b *Blob) Seal() {
 	}
 }
 
+// Made returns what belongs to version v of the values, such as weights in another order: it is made once, and found by all blobs that share the storage, until
+// the values are others.
+func (b *Blob) Made(v Version, make func() any) any {
+	s := b.storageOf(&b.data)
+	if s.stow == nil {
+		s.stow = &stowage{seen: true}
+	}
+	k := s.stow
+	k.Lock()
+	defer k.Unlock()
+	if k.made == nil || k.from != v.n {
+		k.made, k.from = make(), v.n
+	}
+	return k.made
+}
+
 // Freeze promises that nobody will ever write to the values, nor to slices of them that Data returns. Nets that run at the same time may then share
-// them, since Data notes nothing, their version stays, and they are not stowed.
+// them, since Data notes nothing, and their version stays.
 func (b *Blob) Freeze() {
 	b.Hold(false) // what nets share must be there
 	b.Free()

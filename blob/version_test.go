@@ -6,6 +6,27 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
+// TestMade: what belongs to a version is made once, found by all blobs that share the values, and not found when they are others.
+func TestMade(t *testing.T) {
+	b, other, times := New(3), New(3), 0
+	b.Seal()
+	other.ShareData(b)
+	create := func() any { times++; return times }
+	for what, c := range map[string]func(){"the same values": func() {}, "stowed values": func() { v, _ := b.Version(); b.Stow(v, &copied{values: make([]float32, 3)}, false) }} {
+		c()
+		for _, of := range []*Blob{b, other} {
+			if v, known := of.Version(); !known || of.Made(v, create) != 1 {
+				t.Errorf("%s: made anew", what)
+			}
+		}
+	}
+	b.Data()[0]++
+	b.Seal()
+	if v, _ := other.Version(); other.Made(v, create) != 2 || b.Made(v, create) != 2 || times != 2 {
+		t.Errorf("made %d times for two versions", times)
+	}
+}
+
 // TestVersions: a version changes with the values, in every way in which they can change, and there is none while somebody may write to them.
 func TestVersions(t *testing.T) {
 	b, other := New(4), New(4)

@@ -125,8 +125,8 @@ func TestWeightsAreThereOnce(t *testing.T) {
 	hasWeights(t, "loaded again", n, p)
 }
 
-// TestWeightsOfSeveralNets: nets over one set of weights, of several batch sizes and at the same time, compute what each computes alone, and leave the
-// weights as they are.
+// TestWeightsOfSeveralNets: nets over one set of weights, of several batch sizes and at the same time, compute what each computes alone, have packed and folded
+// weights in the place of the shared ones, and leave these as they are.
 func TestWeightsOfSeveralNets(t *testing.T) {
 	p := stowWeights(t)
 	of := stowNet(t, p, nil)
@@ -154,5 +154,8 @@ func TestWeightsOfSeveralNets(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if got, want := of.stowed(), []string{"a", "b", "d"}; !slices.Equal(got, want) {
+		t.Errorf("weights of %v are stowed, want %v", got, want)
+	}
 	hasWeights(t, "shared", of, p)
 }

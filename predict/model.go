@@ -132,6 +132,7 @@ func (m *Model) open() (err error) {
 	}
 	for i := range n.NumLayers() {
 		for _, w := range n.Layer(i).Params() {
+			w.Seal()
 			w.Freeze()
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -115,6 +116,53 @@ func TestWeightsOnce(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestPackedOnce: packed and folded weights of all plans of all sessions are in memory once, in the place of the model's own, and results are those of a lone
+// session.
+func TestPackedOnce(t *testing.T) {
+	const values = 5 * 1024 * 1024
+	net := `layer { name: "x" type: "Input" top: "c0" input_param { shape { dim: 1 dim: 1024 dim: 2 dim: 2 } } }`
+	for i := range 5 {
+		net += fmt.Sprintf(`layer { name: "c%d" type: "Convolution" bottom: "c%d" top: "c%[1]d" convolution_param { num_output: 1024 kernel_size: 1 bias_term: false weight_filler { type: "msra" } } }`+"\n", i+1, i)
+		if i > 2 {
+			net += fmt.Sprintf(`layer { name: "s%d" type: "Scale" bottom: "c%[1]d" top: "c%[1]d" scale_param { filler { type: "gaussian" std: 2 } } }`+"\n", i+1)
+		}
+	}
+	path := write(t, "packed.prototxt", net)
+	alone, m := session(t, load(t, Options{Net: path, Seed: 1}), 1), load(t, Options{Net: path, Seed: 1})
+	heap := func() float64 {
+		var now runtime.MemStats
+		for range 3 { // what a collection finds to be dead may hold more
+			runtime.GC()
+		}
+		runtime.ReadMemStats(&now)
+		return float64(now.HeapAlloc)
+	}
+	var first float64
+	for i := range 3 {
+		s := session(t, m, 1+i%2)
+		for _, n := range []int{1, 2, 5} {
+			x := noise(n*m.itemSize(), uint64(n))
+			if !slices.Equal(run(t, s, Array{Values: x})[0], run(t, alone, Array{Values: x})[0]) {
+				t.Errorf("session %d, %d items: other results than those of a lone session", i, n)
+			}
+			if now := heap(); first == 0 {
+				first = now
+			} else if now-first > values {
+				t.Errorf("session %d, %d items: %.0f bytes more than after the first run, for weights of %d", i, n, now-first, 4*values)
+			}
+		}
+	}
+	stowed := 0
+	for _, w := range m.weights.Learnable() {
+		if w.Blob.Stowed() {
+			stowed++
+		}
+	}
+	if stowed != 5 {
+		t.Errorf("%d of 5 layers' own weights are stowed", stowed)
 	}
 }
 

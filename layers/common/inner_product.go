@@ -183,10 +183,10 @@ func (l *innerProduct) Algorithm(d shape.Direction, _ bool) shape.Algorithm {
 
 func (l *innerProduct) Forward(bottom, top []*blob.Blob) error {
 	k, _ := l.forward.(gemm.Fixer)
-	w, bias, number, err := l.operands(k)
+	w, bias, fixed, err := l.operands(k)
 	defer l.fixed.Settle(k)
 	if k != nil {
-		k.Fix(number)
+		k.Fix(fixed)
 	}
 	x, y := bottom[0].Data(), top[0].Data()
 	switch {
@@ -238,8 +238,8 @@ func (l *innerProduct) quantisedMPE(x, w, bias, y []float32) {
 }
 
 // operands returns the weights and the biases that Forward computes with; there may be no biases, and no weights if the kernel k keeps them. k may be
-// nil. The number is that of Fixed.Take.
-func (l *innerProduct) operands(k op.Keeper) (w, bias []float32, number uint64, err error) {
+// nil. fixed is that of Fixed.Take.
+func (l *innerProduct) operands(k op.Keeper) (w, bias []float32, fixed *op.Weights, err error) {
 	if l.units == nil {
 		return l.fixed.Take(l.Device.Machine, l.Weights, k, l.inference)
 	}
@@ -247,7 +247,7 @@ func (l *innerProduct) operands(k op.Keeper) (w, bias []float32, number uint64, 
 		bias = l.Weights[1].Values()
 	}
 	err = l.units.run()
-	return l.factors(), bias, 0, err
+	return l.factors(), bias, nil, err
 }
 
 // Arrange implements Planned.

@@ -2,7 +2,6 @@ package part
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
@@ -11,98 +10,165 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// Fixed gives a layer the weights and biases that its Forward computes with. In a net for inference it keeps them in memory once: as the layer's own
-// weights, or with Maps folded into them, or packed by the kernel. In the last two cases the layer's own weights are stowed (blob.Stow). Forward calls
-// Take, runs its kernel and calls Settle. The zero value is ready for use.
+// Fixed gives a layer the weights and biases that its Forward computes with: the layer's own or, if there are Maps, these with the Maps multiplied into them,
+//
+//	w'(o) = factor(o) * w(o),   b'(o) = factor(o) * b(o) + shift(o),
+//
+// with w(o) the weights of output channel o, side by side, and the factor and the shift of the Maps one after the other. They are made anew when values
+// that they depend on may have changed (blob.Version).
+//
+// Nets for inference keep weights in memory once, however many nets have them: as the layer's own weights, or folded (made.go), or packed (op.Weights). In the last
+// two cases the ones before are stowed (blob.Stow). Forward calls Take, runs its kernel and calls Settle. The zero value is ready for use.
 type Fixed struct {
-	own, folded *made
-	folds       bool       // folded counts
-	stowed      *made      // what the layer's own weights were stowed with
-	held        *blob.Blob // weights in use (blob.Hold), or nil
-	reads       bool       // a kernel reads them in every run
-	folding     sync.Mutex // locked while stowed weights are folded
+	maps []layers.Map
+	of   []*blob.Blob   // the weights, the biases if there are any, and the weights of the Maps; without Maps the weights
+	seen []blob.Version // of these, when they were folded; empty if they could change unseen
+
+	factor, shift []float64
+	b             []float32
+	folded        *folded // nil without Maps
+
+	weights *blob.Blob  // of this run: own or folded
+	packed  *op.Weights // their forms, nil if the values may change unseen
+	held    bool        // the weights are in use (blob.Hold)
+	reads   bool        // a kernel reads them in every run
 }
+
+// fewest is the number of weights from which on folding is shared by core groups, and from which on weights are stowed.
+const fewest = 1 << 14
 
 // Fold sets the Maps behind a layer with the given weights (layers.Folder); none ends folding.
 func (f *Fixed) Fold(maps []layers.Map, weights []*blob.Blob) {
-	f.folds = len(maps) > 0
-	if f.folds && (f.folded == nil || !slices.Equal(f.folded.maps, maps) || f.folded.of[0] != weights[0]) {
-		f.folded = newMade(weights, maps)
+	if slices.Equal(f.maps, maps) && len(f.of) > 0 && f.of[0] == weights[0] {
+		return
+	}
+	*f = Fixed{maps: slices.Clone(maps), of: slices.Clone(weights)}
+	for _, m := range maps {
+		f.of = append(f.of, m.Params()...)
+	}
+	if len(maps) > 0 {
+		n := maps[0].Channels()
+		f.factor, f.shift, f.b = make([]float64, n), make([]float64, n), pages.Make[float32](n)
 	}
 }
 
 // Folds reports whether Maps are folded into the weights.
-func (f *Fixed) Folds() bool { return f.folds }
+func (f *Fixed) Folds() bool { return len(f.maps) > 0 }
 
-// Take returns the weights w, the biases b, nil if there are none, and a number for w: as long as it is the same, w is (op.Kept). 0 stands for
-// weights that may change unseen. own are the layer's weights, with biases if there are two. In a net for inference w is nil if the kernel k keeps it; k
-// may be nil.
-func (f *Fixed) Take(m *cpe.Machine, own []*blob.Blob, k op.Keeper, inference bool) (w, b []float32, number uint64, err error) {
-	if f.folds {
-		f.use(f.folded)
-		return f.folded.take(f, m, k, inference)
-	}
-	if len(own) > 1 {
+// Take returns the weights w, the biases b, nil if there are none, and what w is known by (op.Kept), nil if the weights may change unseen. own are the layer's
+// weights, with biases if there are two. In a net for inference w is nil if the kernel k has packed it; k may be nil.
+func (f *Fixed) Take(m *cpe.Machine, own []*blob.Blob, k op.Keeper, inference bool) (w, b []float32, fixed *op.Weights, err error) {
+	f.weights, f.packed = own[0], nil
+	switch {
+	case f.Folds():
+		if !m.Values() {
+			return nil, f.b, nil, nil
+		}
+		if err := f.fold(m, inference); err != nil {
+			return nil, nil, nil, err
+		}
+		f.weights, b = f.folded.w, f.b
+	case len(own) > 1:
 		b = own[1].Values()
 	}
-	if inference {
-		if f.own == nil || f.own.of[0] != own[0] {
-			f.own = newMade(own[:1], nil)
-		}
-		f.use(f.own)
-		if number = f.own.note(); keeps(k, number) {
-			return nil, b, number, nil
+	if inference || f.Folds() {
+		if of := madeOf(f.weights); of != nil {
+			f.packed = &of.Weights
 		}
 	}
-	f.held = own[0]
-	return f.held.Hold(f.reads), b, number, nil
-}
-
-// use brings back the layer's own weights if they were stowed with others than those that count now.
-func (f *Fixed) use(now *made) {
-	if f.stowed != nil && f.stowed != now {
-		f.stowed.of[0].Hold(false)
-		f.stowed.of[0].Free()
-		f.stowed = nil
+	if k != nil && k.Keeps(f.packed) {
+		return nil, b, f.packed, nil
 	}
+	f.held = true
+	return f.weights.Hold(f.reads), b, f.packed, nil
 }
 
-// Settle ends the use of what Take has returned, after the kernel has run.
+// Settle ends the use of what Take has returned, after the kernel has run: it stows what is there in another form.
 func (f *Fixed) Settle(k op.Keeper) {
-	stowed := false
-	if now := f.now(); now != nil && now.settle(k) {
-		var memory []float32
-		memory, stowed = f.stow(now, f.held != nil)
-		pages.Release(memory)
-	}
-	if f.held != nil {
-		f.reads = !stowed
-		if !stowed {
-			f.held.Free()
+	keeps := k != nil && k.Keeps(f.packed)
+	if keeps {
+		// Rounded weights are not to replace those of other nets.
+		if form := k.Form(f.packed); form != nil && !(form.Rounds && f.weights.Frozen()) && stow(f.weights, form, f.held) {
+			f.held = false
 		}
-		f.held = nil
+	}
+	if f.held {
+		f.reads = !keeps
+		f.weights.Free()
+		f.held = false
+	}
+	if f.folded != nil && f.folded.lost != nil {
+		stow(f.of[0], f.folded, false)
 	}
 }
 
-func (f *Fixed) now() *made {
-	if f.folds {
-		return f.folded
+// stow stows weights that are worth it, since by can bring them back. held says that the caller holds them.
+func stow(b *blob.Blob, by blob.Restorer, held bool) (ok bool) {
+	v, known := b.Version()
+	if !known || b.Count() < fewest {
+		return false
 	}
-	return f.own
+	memory, ok := b.Stow(v, by, held)
+	pages.Release(memory)
+	return ok
 }
 
-// stow stows the layer's own weights, which w can restore.
-func (f *Fixed) stow(w *made, held bool) (memory []float32, ok bool) {
-	f.stowed = w
-	return w.of[0].Stow(w.seen[0], f, held)
+// fold sees to it that folded and b are those of the present values.
+func (f *Fixed) fold(m *cpe.Machine, inference bool) error {
+	if f.fresh() {
+		return nil
+	}
+	f.compose()
+	f.seen = f.seen[:0]
+	for _, b := range f.of {
+		v, ok := b.Version()
+		if !ok { // the present values are for this run only
+			f.seen = f.seen[:0]
+			if f.folded == nil || f.folded.shared {
+				f.folded = &folded{}
+			}
+			f.folded.factor = f.factor
+			return f.folded.compute(m, f.of[0], false)
+		}
+		f.seen = append(f.seen, v)
+	}
+	f.folded = madeOf(f.of[0]).folded(f.factor)
+	err := f.folded.share(m, f.of[0], inference)
+	if err != nil {
+		f.seen = f.seen[:0]
+	}
+	return err
 }
 
-// Restore implements blob.Restorer.
-func (f *Fixed) Restore(values []float32) {
-	f.folding.Lock() // another net that has the same weights may look at them
-	defer f.folding.Unlock()
-	f.stowed.restore(values)
+// fresh reports whether nothing has changed since the weights were folded.
+func (f *Fixed) fresh() bool {
+	if len(f.seen) == 0 {
+		return false
+	}
+	for i, b := range f.of {
+		if v, ok := b.Version(); !ok || v != f.seen[i] {
+			return false
+		}
+	}
+	return true
 }
 
-// keeps reports whether a kernel has packed the weights of a number.
-func keeps(k op.Keeper, number uint64) bool { return number != 0 && k != nil && k.Keeps(number) }
+// compose computes the factors, the shifts and the biases.
+func (f *Fixed) compose() {
+	own := len(f.of)
+	for _, m := range f.maps {
+		own -= len(m.Params())
+	}
+	for c := range f.factor {
+		f.factor[c], f.shift[c] = 1, 0
+		if own > 1 {
+			f.shift[c] = float64(f.of[1].Values()[c])
+		}
+	}
+	for _, m := range f.maps {
+		m.Compose(f.factor, f.shift)
+	}
+	for c, v := range f.shift {
+		f.b[c] = float32(v)
+	}
+}

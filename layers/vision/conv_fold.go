@@ -7,7 +7,7 @@ import (
 )
 
 // operands returns the weights and the biases that Forward computes with a kernel, and conv.Arrays.Fixed, as part.Fixed.Take.
-func (l *convolution) operands(k op.Keeper) (w, bias []float32, fixed uint64, err error) {
+func (l *convolution) operands(k op.Keeper) (w, bias []float32, fixed *op.Weights, err error) {
 	return l.fixed.Take(l.Device.Machine, l.Weights, k, l.arranged.Inference)
 }
 

@@ -55,9 +55,12 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
   all.catch(() => (ended = true));
   const begin = Date.now(), warm = [];
   const more = () => (seconds ? Date.now() - begin < 1000 * seconds : exchanges < reloads);
-  let low = Infinity, high = 0;
-  const tenths = [];
+  const tenths = Array.from({ length: 10 }, () => []); // memory before each exchange: right after one, there are two versions
+  const middle = (list) => list.sort((a, b) => a - b)[list.length >> 1];
   while (!ended && more()) {
+    const part = seconds ? (Date.now() - begin) / 1000 / seconds : exchanges / reloads;
+    tenths[Math.min(9, Math.floor(part * 10))].push(memory());
+    if (part > 0.3 && !warm.length) warm.push(files());
     exchanging = true;
     await load(now + 1);
     now = 1 - now;
@@ -66,12 +69,6 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
     if (seconds) await sleep(1000 * every);
     const checked = strict;
     while (!ended && strict === checked) await sleep(1); // until an answer must be of these weights
-    const part = seconds ? (Date.now() - begin) / 1000 / seconds : exchanges / reloads;
-    if (part * 10 >= tenths.length + 1 && tenths.length < 10) tenths.push(memory().toFixed(0));
-    if (part < 0.3) continue; // the heap finds its size
-    if (part < 0.65) low = Math.min(low, memory());
-    if (part > 0.65) high = Math.max(high, memory());
-    if (!warm.length) warm.push(files());
   }
   ended = true;
   await all;
@@ -81,8 +78,10 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
   console.log(`${exchanges} exchanges in ${((Date.now() - begin) / 1000).toFixed(0)} s under ${requests} requests; none failed; ${strict} began and ended between two exchanges and had the answer of the weights loaded last, the others that of one or the other`);
   console.log(`a request took ${at(0.5)} ms in the median, ${at(0.99)} ms in the 99th percentile, ${at(1)} ms at most`);
   const late = files();
-  console.log(`memory: at least ${low.toFixed(0)} MB in the second third, at most ${high.toFixed(0)} MB in the last; after each tenth of the time ${tenths.join(', ')}; open files: ${warm[0]}, then ${late}`);
-  if (high > 1.5 * low) throw new Error('memory grows');
+  const used = tenths.filter((list) => list.length), rows = used.map((list) => `${middle(list).toFixed(0)} (${list[0].toFixed(0)} to ${list.at(-1).toFixed(0)})`);
+  console.log(`memory in each tenth of the time, in MB, in the median (least to most): ${rows.join(', ')}; open files: ${warm[0]}, then ${late}`);
+  const before = middle(used.slice(3, 6).flat()), after = middle(used.slice(-3).flat()); // the heap finds its size first
+  if (after > 1.15 * before) throw new Error(`memory grows from ${before.toFixed(0)} to ${after.toFixed(0)} MB in the median`);
   if (late > warm[0] + 10) throw new Error('open files grow');
 })().catch((e) => {
   console.error(e.message);

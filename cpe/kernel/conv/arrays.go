@@ -20,8 +20,8 @@ type Arrays struct {
 	X, W, Bias, Y  []float32
 	DX, DW, DB, DY []float32
 
-	// Fixed, if not 0, stands for the values of W: as long as it is the same, W is. Kernels may keep what they make of W.
-	Fixed uint64
+	// Fixed, if not nil, stands for the values of W: as long as it is the same, W is. Kernels may keep what they make of W.
+	Fixed *op.Weights
 
 	Add    bool      // add to DX or DW; do not overwrite
 	Floor  bool      // ReLU: negative results become 0; NaN stays NaN

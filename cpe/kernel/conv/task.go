@@ -17,12 +17,15 @@ type Task struct {
 	Reserved cpe.Scratch // scratch memory that Run takes
 	Stages   []Stage
 	Partials *stream.Partials // partial weight gradients, if not nil
-	*op.Kept                  // packed weights from run to run, if not nil
+	*op.Kept                  // the packed weights, if not nil
 	Plan     fmt.Stringer     // the kernel's blocking, an immutable value, if not nil
 }
 
 // NewTask returns a task without stages. A task for planning only has no machine.
 func NewTask(m *cpe.Machine, p *Problem) *Task { return &Task{Problem: *p, Machine: m} }
+
+// Bare returns a task for the same problem without a machine or arrays, for what outlives a run (op.Kept.Restore).
+func (t *Task) Bare() *Task { return NewTask(nil, &t.Problem) }
 
 // Stage is a program that all core groups run together. The stages of a kernel run one after the other.
 type Stage struct {
@@ -32,6 +35,7 @@ type Stage struct {
 	Resumed bool
 	// Skipped, if not nil, is asked in each run whether the stage can be left out.
 	Skipped func() bool
+	Packs   *op.Kept // the stage packs weights for it, if not nil
 }
 
 // Stages returns stages that all core groups run.
@@ -72,19 +76,25 @@ func (t *Task) Run(a Arrays) error {
 func (t *Task) RunStages(a Arrays) error {
 	t.Args = a
 	t.Partials.Open()
-	for _, s := range t.Stages {
-		if s.Skipped != nil && s.Skipped() {
-			continue
-		}
-		run := t.Machine.Run
-		if s.Resumed {
-			run = t.Machine.Resume
-		}
-		if err := run(s.Program, s.Groups); err != nil {
+	for i := range t.Stages {
+		if err := t.runStage(&t.Stages[i]); err != nil {
 			return err
 		}
 	}
 	return t.Partials.AddTo(a.DW)
+}
+
+func (t *Task) runStage(s *Stage) error {
+	run := t.Machine.Run
+	switch {
+	case s.Skipped != nil && s.Skipped():
+		return nil
+	case s.Packs != nil:
+		return s.Packs.Pack(t.Args.Fixed, func() error { return run(s.Program, s.Groups) })
+	case s.Resumed:
+		run = t.Machine.Resume
+	}
+	return run(s.Program, s.Groups)
 }
 
 // Staged returns a Kernel function for algorithms whose kernels are tasks: build fills in the task's stages.

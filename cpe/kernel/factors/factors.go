@@ -2,6 +2,8 @@
 package factors
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
 )
@@ -27,6 +29,17 @@ func Int8(s *quant.Scales) Packing {
 		return Packing{Factors: vconv.Bytes(vconv.Step{})}
 	}
 	return Packing{vconv.Bytes(vconv.Step{Reciprocal: s.Inverse(), Zero: s.Zero}), s}
+}
+
+// Layout tells packings apart whose values differ (op.Kept.Layout).
+func (p Packing) Layout() string {
+	switch {
+	case p.scales != nil:
+		return fmt.Sprintf("int8 %v %d %v", p.scales.Input, p.scales.Zero, p.scales.Outputs)
+	case p.Rounded():
+		return "bf16"
+	}
+	return "fp32"
 }
 
 // Size is the number of places of a panel of some blocks of rows, with its head.

@@ -15,8 +15,8 @@ import (
 // Fixer is implemented by kernels that keep what they make of a B that does not change, as weights do not in a net for inference.
 type Fixer interface {
 	op.Keeper
-	// Fix says that B of the next Run is that of a number; 0: it may be any.
-	Fix(number uint64)
+	// Fix says which weights B of the next Run is; nil: it may be any.
+	Fix(b *op.Weights)
 }
 
 // rounded multiplies a few or many rows of A with weights, both in another number type (factors.Packing). It is a convolution of images of one pixel: the
@@ -27,10 +27,12 @@ type rounded struct {
 	name    shape.Algorithm
 	packing factors.Packing
 	depth   int // blocks of K of one pass
-	fixed   uint64
+	fixed   *op.Weights
 	op.Kept
 	operands
-	programs [3]cpe.Program
+
+	packsLeft  roundLeft
+	packsRight roundRight
 }
 
 const (
@@ -52,10 +54,11 @@ func newRounded(m *cpe.Machine, s Shape, name shape.Algorithm, packing factors.P
 	if s.M > roundedRows {
 		r.depth = tiling.Even(r.blocks(), roundedDepth, 1)
 	}
+	r.Kept = op.Kept{Layout: fmt.Sprint("gemm ", s.K, s.N, s.TransB, packing.Layout()), Size: r.right(), Rounds: true}
 	if packing.Restores() {
-		r.Restore = r.restore
+		r.Restore = (&rounded{shape: s, packing: packing}).restore
 	}
-	r.programs = [3]cpe.Program{&roundLeft{r}, &roundRight{r}, r}
+	r.packsLeft, r.packsRight = roundLeft{r}, roundRight{r}
 	return r, nil
 }
 
@@ -81,7 +84,7 @@ func (r *rounded) group() int { return max(2*lanes, r.packing.Block()) * r.shape
 // reserved is the scratch memory of a run. Packed A and B are in memory that core groups share.
 func (r *rounded) reserved() cpe.Scratch {
 	n := cpe.Scratch{Common: r.blocks() * r.jump(), Group: r.group()}
-	if r.fixed == 0 {
+	if r.fixed == nil {
 		n.Common += r.right()
 	}
 	return n
@@ -94,27 +97,25 @@ func (r *rounded) Scratch() int { return r.machine.Needs(r.reserved()) }
 func (r *rounded) Algorithm() shape.Algorithm { return r.name }
 
 // Fix implements Fixer.
-func (r *rounded) Fix(number uint64) { r.fixed = number }
+func (r *rounded) Fix(fixed *op.Weights) { r.fixed = fixed }
 
 // Run computes the product; see Kernel.
 func (r *rounded) Run(a, b, bias, c []float32) error {
 	r.operands = operands{a, b, bias, c}
 	r.machine.TakeScratch(r.reserved())
-	for i, p := range r.programs {
-		if i == 1 && r.Fresh(r.fixed, r.right()) {
-			continue
-		}
-		if err := r.machine.Run(p, 0); err != nil {
-			return err
-		}
+	if err := r.Pack(r.fixed, func() error { return r.machine.Run(&r.packsRight, 0) }); err != nil {
+		return err
 	}
-	return nil
+	if err := r.machine.Run(&r.packsLeft, 0); err != nil {
+		return err
+	}
+	return r.machine.Run(r, 0)
 }
 
 // packed returns packed A and packed B.
 func (r *rounded) packed(g *cpe.CoreGroup) (left, right []float32) {
 	size := r.blocks() * r.jump()
-	if r.fixed != 0 {
+	if r.fixed != nil {
 		return g.Common(size), r.Memory(g, r.fixed, r.right())
 	}
 	all := g.Common(size + r.right())

@@ -49,9 +49,10 @@ func testRounded(t *testing.T, s Shape) {
 				t.Fatalf("computed by %s", m.Algorithm())
 			}
 			k, got := m.(Fixer), make([]float32, len(want))
-			for number := range uint64(2) {
-				k.Fix(number)
-				for _, factor := range [][]float32{b, nil}[:1+number] { // kept weights are not read
+			kept := new(op.Weights)
+			for i, fixed := range []*op.Weights{nil, kept} {
+				k.Fix(fixed)
+				for _, factor := range [][]float32{b, nil}[:1+i] { // kept weights are not read
 					for i := range got {
 						got[i] = -1
 					}
@@ -63,13 +64,13 @@ func testRounded(t *testing.T, s Shape) {
 						first = slices.Clone(got)
 					}
 					if !slices.Equal(got, first) {
-						t.Errorf("%s, %d core groups, number %d: other bits than at first", level, groups, number)
+						t.Errorf("%s, %d core groups, kept %t: other bits than at first", level, groups, fixed != nil)
 					}
 				}
 			}
 			weights := make([]float32, len(b))
-			if k.Unpack(weights); !k.Keeps(1) || k.Keeps(2) || !slices.Equal(weights, near[1]) {
-				t.Errorf("%s, %d core groups: weights are not unpacked as the rounded ones", level, groups)
+			if k.Form(kept).Restore(weights); k.Keeps(new(op.Weights)) || !slices.Equal(weights, near[1]) {
+				t.Errorf("%s, %d core groups: weights are not restored as the rounded ones", level, groups)
 			}
 			if n := alloctest.PerRun(2, func() { err = m.Run(a, b, bias, got) }); n > 0 || err != nil {
 				t.Errorf("%d allocations in a run, error %v", n, err)
@@ -101,8 +102,8 @@ func TestIntegers(t *testing.T) {
 					t.Fatalf("computed by %s", k.Algorithm())
 				}
 				got := make([]float32, len(want))
-				for number := range uint64(2) {
-					k.(Fixer).Fix(number)
+				for _, fixed := range []*op.Weights{nil, new(op.Weights)} {
+					k.(Fixer).Fix(fixed)
 					if err := k.Run(a, b, bias, got); err != nil {
 						t.Fatal(err)
 					}

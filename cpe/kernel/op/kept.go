@@ -1,58 +1,129 @@
 package op
 
 import (
+	"sync"
+	"sync/atomic"
+	"weak"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
-// Kept holds the packed weights of a kernel from one run to the next, if the caller knows whether weights have changed: it then gives them a number
-// (conv.Arrays.Fixed). The kernel's stage that packs them is left out of most runs.
-type Kept struct {
-	// Restore, if not nil, writes the packed weights back in their own order: bit by bit, or rounded if factors are (Types). It is nil if they are not
-	// the same values in another order.
-	Restore func(w, packed []float32)
+// Weights stands for weights whose values do not change (conv.Arrays.Fixed), and has the forms in which kernels have packed them. All kernels that multiply with these
+// weights, also of different nets and at the same time, share a form: it is packed once, and lives as long as one of them, or as weights that were stowed with it.
+type Weights struct {
+	mu    sync.Mutex
+	forms map[string]weak.Pointer[Form] // by layout
+}
 
-	values []float32
-	of     uint64 // the number of the weights that are packed
+// Form is packed weights.
+type Form struct {
+	// Rounds: Restore gives rounded weights.
+	Rounds bool
+
+	packing sync.Mutex  // held while a kernel packs them
+	packed  atomic.Bool // the values are there, and do not change any more
+	values  []float32
+	restore func(w, packed []float32)
+}
+
+// Restore writes the weights to w in their own order. It implements blob.Restorer.
+func (f *Form) Restore(w []float32) { f.restore(w, f.values) }
+
+// pack calls a function that packs the n values, unless they are there. A caller that finds another one packing waits for it.
+func (f *Form) pack(n int, pack func() error) error {
+	if f.packed.Load() {
+		return nil
+	}
+	f.packing.Lock()
+	defer f.packing.Unlock()
+	if f.packed.Load() {
+		return nil
+	}
+	if f.values == nil {
+		f.values = pages.Floats(n)
+	}
+	err := pack()
+	f.packed.Store(err == nil)
+	return err
+}
+
+// form returns the weights' form in the layout of k. If there is none, it makes an empty one if asked to, or returns nil.
+func (w *Weights) form(k *Kept, create bool) *Form {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := w.forms[k.Layout].Value()
+	if f == nil && create {
+		f = &Form{Rounds: k.Rounds, restore: k.Restore}
+		if w.forms == nil {
+			w.forms = map[string]weak.Pointer[Form]{}
+		}
+		w.forms[k.Layout] = weak.Make(f)
+	}
+	return f
+}
+
+// Kept is a kernel's hold on the packed form of weights that do not change. The kernel's stage that packs them is left out of most runs.
+type Kept struct {
+	Layout string // how the kernel packs: kernels with equal layouts make the same values of the same weights
+	Size   int    // the number of packed values
+	// Restore, if not nil, writes the packed weights back in their own order: bit by bit, or rounded (Rounds). It is nil if they are not
+	// the same values in another order. A form may outlive the kernel, so it refers to nothing that is large.
+	Restore func(w, packed []float32)
+	Rounds  bool // Restore gives rounded weights
+
+	of   *Weights
+	form *Form // of these
 }
 
 // Keeper is implemented by kernels that may keep packed weights.
 type Keeper interface {
-	// Keeps reports whether the kernel has packed the weights of a number. It then does not read weights.
-	Keeps(fixed uint64) bool
-	// Unpacks reports whether Unpack can write the weights that the kernel has packed.
-	Unpacks() bool
-	// Unpack writes them to w in their own order; see Kept.Restore.
-	Unpack(w []float32)
+	// Keeps reports whether weights are packed for the kernel. It then does not read them.
+	Keeps(of *Weights) bool
+	// Form returns the packed weights if they can be restored, else nil.
+	Form(of *Weights) *Form
 }
 
-// Fresh reports whether the n packed values are those of this run's weights. If not, and if they are to be kept, the stage that follows packs them.
-func (k *Kept) Fresh(fixed uint64, n int) bool {
-	switch {
-	case fixed == 0:
-		return false
-	case fixed == k.of:
-		return true
-	case len(k.values) != n:
-		k.values = pages.Floats(n)
+// Pack calls a function that packs this run's weights, unless they do not change and are packed.
+func (k *Kept) Pack(fixed *Weights, pack func() error) error {
+	if k.of != fixed {
+		if k.of, k.form = fixed, nil; fixed != nil {
+			k.form = fixed.form(k, true)
+		}
 	}
-	k.of = fixed
-	return false
+	if fixed == nil {
+		return pack()
+	}
+	return k.form.pack(k.Size, pack)
 }
 
-// Memory returns the place of the n packed values: memory of their own or, if they are not kept, scratch memory that all core groups share.
-func (k *Kept) Memory(g *cpe.CoreGroup, fixed uint64, n int) []float32 {
-	if fixed == 0 {
+// Memory returns the place of the n packed values: the weights' form or, if they may change, scratch memory that all core groups share.
+func (k *Kept) Memory(g *cpe.CoreGroup, fixed *Weights, n int) []float32 {
+	if fixed == nil {
 		return g.Common(n)
 	}
-	return k.values
+	return k.form.values
 }
 
 // Keeps implements Keeper. A nil Kept keeps nothing.
-func (k *Kept) Keeps(fixed uint64) bool { return fixed != 0 && k != nil && k.of == fixed }
+func (k *Kept) Keeps(of *Weights) bool {
+	if k == nil || of == nil {
+		return false
+	}
+	if k.of != of {
+		f := of.form(k, false)
+		if f == nil {
+			return false
+		}
+		k.of, k.form = of, f
+	}
+	return k.form.packed.Load()
+}
 
-// Unpacks implements Keeper.
-func (k *Kept) Unpacks() bool { return k != nil && k.Restore != nil }
-
-// Unpack implements Keeper.
-func (k *Kept) Unpack(w []float32) { k.Restore(w, k.values) }
+// Form implements Keeper.
+func (k *Kept) Form(of *Weights) *Form {
+	if !k.Keeps(of) || k.form.restore == nil {
+		return nil
+	}
+	return k.form
+}

@@ -109,11 +109,11 @@ func (v packedPlan) String() string {
 func newPacked(t *conv.Task, packing factors.Packing) error {
 	v := &packed{Task: t, packedPlan: planPacked(&t.Problem, packing)}
 	t.Plan, t.Kept = v.packedPlan, &v.kept
+	v.kept = op.Kept{Layout: fmt.Sprint("implicit ", t.Shape.Group, t.Shape.C, t.Shape.Out, len(v.taps), packing.Layout()), Size: v.weights(), Rounds: packing.Rounded()}
 	if packing.Restores() {
-		v.kept.Restore = v.restore
+		v.kept.Restore = (&packed{Task: t.Bare(), packedPlan: v.packedPlan}).restore
 	}
-	pack := conv.Stage{Program: &packWeights{v}, Skipped: func() bool { return v.kept.Fresh(t.Args.Fixed, v.weights()) }}
-	t.Stages = []conv.Stage{pack, {Program: v}}
+	t.Stages = []conv.Stage{{Program: &packWeights{v}, Packs: &v.kept}, {Program: v}}
 	t.Reserved = cpe.Scratch{Common: v.weights(), Group: v.group()}
 	return nil
 }

@@ -85,8 +85,9 @@ func runPacked(t *testing.T, m *cpe.Machine, name string, s shape.Conv, in, out 
 		t.Fatalf("computed by %s", runs)
 	}
 	x, y := kerneltest.Lie(want.X, s.N*s.C, in, false), make([]float32, len(want.WantY))
-	for _, fixed := range []uint64{0, 1} {
-		for _, w := range [][]float32{want.W, nil}[:1+fixed] { // kept weights are not read
+	kept := new(op.Weights)
+	for i, fixed := range []*op.Weights{nil, kept} {
+		for _, w := range [][]float32{want.W, nil}[:1+i] { // kept weights are not read
 			for i := range y {
 				y[i] = -1
 			}
@@ -98,16 +99,17 @@ func runPacked(t *testing.T, m *cpe.Machine, name string, s shape.Conv, in, out 
 	}
 	made := slices.Clone(y)
 	weights := make([]float32, len(want.W))
-	if k := c.Keeper(shape.Forward); !k.Keeps(1) {
+	k := c.Keeper(shape.Forward)
+	if form := k.Form(kept); !k.Keeps(kept) {
 		t.Error("weights are not kept")
-	} else if k.Unpacks() == (name == "implicit-int8") {
-		t.Errorf("weights can be unpacked: %v", k.Unpacks())
-	} else if k.Unpacks() {
-		if k.Unpack(weights); !slices.Equal(weights, want.W) {
-			t.Error("unpacked weights differ")
+	} else if (form != nil) == (name == "implicit-int8") {
+		t.Errorf("weights can be restored: %v", form != nil)
+	} else if form != nil {
+		if form.Restore(weights); !slices.Equal(weights, want.W) {
+			t.Error("restored weights differ")
 		}
 	}
-	if err := c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: 1, Floor: true, Finish: func(y []float32, at, n, _ int) {
+	if err := c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: kept, Floor: true, Finish: func(y []float32, at, n, _ int) {
 		for i := range y[at : at+n] {
 			y[at+i] = 2*y[at+i] + 1
 		}
@@ -120,7 +122,7 @@ func runPacked(t *testing.T, m *cpe.Machine, name string, s shape.Conv, in, out 
 		}
 	}
 	if n := alloctest.PerRun(2, func() {
-		err = c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: 1})
+		err = c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: kept})
 	}); n > 0 || err != nil {
 		t.Errorf("%d allocations in a run, error %v", n, err)
 	}

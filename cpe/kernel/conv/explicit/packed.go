@@ -72,8 +72,8 @@ func (v packedPlan) String() string {
 func newPacked(t *conv.Task) error {
 	v := &packed{Task: t, packedPlan: planPacked(&t.Problem), packing: factors.Int8(t.Scales), geometry: im2col.NewGeometry(t.Shape), band: make([]im2col.Band, t.Spec.CoreGroups)}
 	t.Plan, t.Kept = v.packedPlan, &v.kept
-	pack := conv.Stage{Program: &packWeights{v}, Skipped: func() bool { return v.kept.Fresh(t.Args.Fixed, v.weights()) }}
-	t.Stages = []conv.Stage{pack, {Program: v}}
+	v.kept = op.Kept{Layout: fmt.Sprint("explicit ", t.Shape.Group, t.Shape.Depth(), t.Shape.Out, v.packing.Layout()), Size: v.weights()}
+	t.Stages = []conv.Stage{{Program: &packWeights{v}, Packs: &v.kept}, {Program: v}}
 	t.Reserved = cpe.Scratch{Common: v.weights(), Group: v.columns() + v.lanes() + v.bytes() + v.results()}
 	return nil
 }

@@ -75,7 +75,7 @@ func New(t *conv.Task) *Kernel {
 	s := &t.Shape
 	v := &Kernel{Task: t, forwardPlan: forwardPlan{Padded: tensor.NewBand(*s, 1)}, workers: make([]worker, t.Machine.Spec().CoreGroups)}
 	v.Out = tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
-	t.Kept, v.kept.Restore = &v.kept, v.unpack
+	t.Kept = &v.kept
 	return v
 }
 
@@ -90,11 +90,12 @@ func (v *Kernel) Cut(rows int) {
 	v.Padded = tensor.NewBand(v.Shape, rows)
 	v.shifts = v.Padded.Shifts()
 	v.depth = tiling.Even(len(v.shifts), passDepth, 1)
+	v.kept = op.Kept{Layout: fmt.Sprint("offsets ", v.Out.Channels, len(v.shifts)), Size: v.Weights(), Restore: v.forwardPlan.unpack}
 }
 
 // panels is the number of panels of weights; weights is their number of values.
-func (v *Kernel) panels() int  { return tiling.Blocks(v.Out.Channels, conv.Panel) }
-func (v *Kernel) Weights() int { return v.panels() * len(v.shifts) * conv.Panel }
+func (v forwardPlan) panels() int  { return tiling.Blocks(v.Out.Channels, conv.Panel) }
+func (v forwardPlan) Weights() int { return v.panels() * len(v.shifts) * conv.Panel }
 
 // results is the number of values of a core group's scratch memory for a band of results.
 func (v *Kernel) results() int { return v.Out.Scratch(v.Out.Blocks(), v.Rows*v.Out.Cols()) }
@@ -174,7 +175,7 @@ type PackWeights struct{ *Kernel }
 
 // Packing returns the stage that packs the weights.
 func (v *Kernel) Packing() conv.Stage {
-	return conv.Stage{Program: PackWeights{v}, Skipped: func() bool { return v.kept.Fresh(v.Args.Fixed, v.Weights()) }}
+	return conv.Stage{Program: PackWeights{v}, Packs: &v.kept}
 }
 
 // Name names the stage.
@@ -200,7 +201,7 @@ func (p PackWeights) RunGroup(g *cpe.CoreGroup) error {
 }
 
 // unpack writes all packed weights back to the order of Arrays.W.
-func (v *Kernel) unpack(w, packed []float32) {
+func (v forwardPlan) unpack(w, packed []float32) {
 	k := len(v.shifts)
 	for p := range v.panels() {
 		vec.Transpose(w[p*conv.Panel*k:], packed[p*k*conv.Panel:], k, conv.Panel, k, min(conv.Panel, v.Out.Channels-p*conv.Panel))

@@ -46,7 +46,7 @@ func (c *Conv) measure(p *conv.Problem, e *op.Explanation) error {
 		a.DX, a.DY = images, results
 	}
 	if p.Inference {
-		a.Fixed = 1
+		a.Fixed = new(op.Weights)
 	}
 	return algorithms.Measure(c.machine, p, e, func(k conv.Kernel) error { return k.Run(a) })
 }

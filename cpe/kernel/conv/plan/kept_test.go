@@ -9,14 +9,16 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// TestKeptWeights: while Arrays.Fixed stays, kernels that keep packed weights do not read W again; when it changes or is 0 they do. Results have the
-// bits of runs that pack anew. The input gradient is the forward pass of a deconvolution.
+// TestKeptWeights: while Arrays.Fixed stays, kernels that keep packed weights do not read W again; when it changes or is nil they do. Results have the
+// bits of runs that pack anew. A kernel on another number of core groups, for another number of images, multiplies with the form that the first has packed. The
+// input gradient is the forward pass of a deconvolution.
 func TestKeptWeights(t *testing.T) {
-	keep, unpack := map[shape.Direction]int{}, map[shape.Direction]int{}
+	keep, restore, share := map[shape.Direction]int{}, map[shape.Direction]int{}, map[shape.Direction]int{}
 	for _, s := range []shape.Conv{
 		convtest.Shape2D(2, 48, 80, 1, 15, 14, 1, 1, 1, 0, 1),
 		convtest.Shape2D(2, 528, 544, 1, 14, 13, 1, 1, 1, 0, 1), // otherwise packed by who multiplies
@@ -31,17 +33,21 @@ func TestKeptWeights(t *testing.T) {
 		}{{shape.Forward, 1}, {shape.Forward, 3}, {shape.InputGradient, 1}, {shape.InputGradient, 3}} {
 			t.Run(fmt.Sprint(s, variant), func(t *testing.T) {
 				direction, groups := variant.Direction, variant.groups
-				c, err := plan.New(kerneltest.HostMachine(t, groups), s, shape.Auto)
-				if err != nil {
-					t.Fatal(err)
+				planned := func(groups int, s shape.Conv) *plan.Conv {
+					c, err := plan.New(kerneltest.HostMachine(t, groups), s, shape.Auto)
+					if err != nil {
+						t.Fatal(err)
+					}
+					in, out := c.Blocks()
+					if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
+						t.Fatal(err)
+					}
+					return c
 				}
-				in, out := c.Blocks()
-				if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
-					t.Fatal(err)
-				}
+				c, first, second := planned(groups, s), new(op.Weights), new(op.Weights)
 				w := kerneltest.Values(s.Out*s.Depth(), 2)
-				images, results := s.N*s.C*tiling.Size(s.In), s.N*s.Out*tiling.Size(s.OutSize())
-				run := func(fixed uint64) []float32 {
+				runs := func(c *plan.Conv, s shape.Conv, fixed *op.Weights) []float32 {
+					images, results := s.N*s.C*tiling.Size(s.In), s.N*s.Out*tiling.Size(s.OutSize())
 					a := conv.Arrays{W: w, Fixed: fixed, X: kerneltest.Values(images, 1), Y: make([]float32, results)}
 					result := a.Y
 					if direction == shape.InputGradient {
@@ -53,45 +59,65 @@ func TestKeptWeights(t *testing.T) {
 					}
 					return result
 				}
-				before := run(0)
-				if !slices.Equal(run(1), before) {
+				run := func(fixed *op.Weights) []float32 { return runs(c, s, fixed) }
+				before := run(nil)
+				if !slices.Equal(run(first), before) {
 					t.Error("weights that are kept give other results")
 				}
 				copy(w, kerneltest.Values(len(w), 3))
-				after := run(0)
-				if got := run(1); slices.Equal(got, before) {
+				after := run(nil)
+				if got := run(first); slices.Equal(got, before) {
 					keep[direction]++
 				} else if !slices.Equal(got, after) {
 					t.Error("neither old nor new weights are used")
 				}
 				for range 2 {
-					if !slices.Equal(run(2), after) || slices.Equal(before, after) {
+					if !slices.Equal(run(second), after) || slices.Equal(before, after) {
 						t.Error("new weights are not used")
 					}
 				}
 				k := c.Keeper(direction)
-				if k == nil || !k.Keeps(2) {
+				if k == nil || !k.Keeps(second) {
 					return
 				}
-				if k.Keeps(0) || k.Keeps(1) {
+				if k.Keeps(nil) || k.Keeps(new(op.Weights)) {
 					t.Error("other weights count as kept")
 				}
-				if k.Unpacks() {
-					unpack[direction]++
+				more := s
+				more.N++
+				other := planned(4-groups, more)
+				want := runs(other, more, nil)
+				if form := k.Form(second); form != nil {
+					restore[direction]++
 					own := slices.Repeat([]float32{-1}, len(w))
-					if k.Unpack(own); !slices.Equal(own, w) {
-						t.Error("unpacked weights are others")
+					if form.Restore(own); !slices.Equal(own, w) {
+						t.Error("restored weights are others")
+					}
+					if o := other.Keeper(direction); o != nil && other.Algorithm(direction) == c.Algorithm(direction) && o.Form(second) != form {
+						t.Error("a kernel of the same algorithm has another form")
 					}
 				}
+				if k := other.Keeper(direction); k != nil && k.Keeps(second) {
+					share[direction]++
+					own := w
+					w = nil
+					if !slices.Equal(runs(other, more, second), want) {
+						t.Error("a form that another kernel has packed gives other results")
+					}
+					w = own
+				}
 				w = nil
-				if !slices.Equal(run(2), after) {
+				if !slices.Equal(run(second), after) {
 					t.Error("weights that are kept are read again")
 				}
 			})
 		}
 	}
-	if unpack[shape.Forward] < 6 || unpack[shape.InputGradient] < 4 {
-		t.Errorf("of 12 kernels each, %d unpack weights forward, and %d for the input gradient", unpack[shape.Forward], unpack[shape.InputGradient])
+	if restore[shape.Forward] < 6 || restore[shape.InputGradient] < 4 {
+		t.Errorf("of 12 kernels each, %d restore weights forward, and %d for the input gradient", restore[shape.Forward], restore[shape.InputGradient])
+	}
+	if share[shape.Forward] < 8 || share[shape.InputGradient] < 6 {
+		t.Errorf("of 12 kernels each, %d share weights forward, and %d for the input gradient", share[shape.Forward], share[shape.InputGradient])
 	}
 	if keep[shape.Forward] < 8 || keep[shape.InputGradient] < 6 {
 		t.Errorf("of 12 kernels each, %d keep weights forward, and %d for the input gradient", keep[shape.Forward], keep[shape.InputGradient])

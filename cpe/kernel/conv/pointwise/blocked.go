@@ -152,8 +152,9 @@ func newPointProduct(t *conv.Task, in, out tensor.Images, packing factors.Packin
 	v := &pointProduct{Task: t, productPlan: planProduct(&spec, t.Shape.N, in, out, packing), workers: make([]pointWorker, spec.CoreGroups)}
 	t.Reserved = cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()}
 	t.Plan, t.Stages, t.Kept = v.productPlan, v.list(), &v.kept
+	v.kept = op.Kept{Layout: fmt.Sprint("pointwise ", t.Direction, in.Channels, out.Channels, packing.Layout()), Size: v.all(), Rounds: packing.Rounded()}
 	if packing.Restores() {
-		v.kept.Restore = v.unpack
+		v.kept.Restore = (&pointProduct{Task: t.Bare(), productPlan: v.productPlan}).unpack
 	}
 	return v
 }
@@ -182,7 +183,7 @@ func (v *pointProduct) common() int {
 }
 
 // packsOwn reports whether core groups pack the panels that they use in this run.
-func (v *pointProduct) packsOwn() bool { return v.ownPanels && v.Args.Fixed == 0 }
+func (v *pointProduct) packsOwn() bool { return v.ownPanels && v.Args.Fixed == nil }
 
 func (v *pointProduct) own() int {
 	if v.ownPanels {
@@ -206,10 +207,7 @@ func (v *pointProduct) outScratch() int {
 
 // list returns the stages.
 func (v *pointProduct) list() []conv.Stage {
-	pack := conv.Stage{Program: &packPoints{v}, Skipped: func() bool {
-		return v.packsOwn() || v.kept.Fresh(v.Args.Fixed, v.all())
-	}}
-	return []conv.Stage{pack, {Program: v}}
+	return []conv.Stage{{Program: &packPoints{v}, Skipped: v.packsOwn, Packs: &v.kept}, {Program: v}}
 }
 
 // Name returns "convolution" and the direction.

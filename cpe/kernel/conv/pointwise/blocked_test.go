@@ -112,7 +112,7 @@ func TestBlockedInt8(t *testing.T) {
 						t.Fatalf("computed by %s", name)
 					}
 					x, y := kerneltest.Lie(want.X, s.N*s.C, in, false), make([]float32, len(want.WantY))
-					for fixed := range uint64(2) {
+					for _, fixed := range []*op.Weights{nil, new(op.Weights)} {
 						if err := c.Run(shape.Forward, conv.Arrays{X: x, W: want.W, Bias: want.Bias, Y: y, Fixed: fixed}); err != nil {
 							t.Fatal(err)
 						}
@@ -132,7 +132,7 @@ func TestBlockedInt8(t *testing.T) {
 	}
 }
 
-// TestRounds: the results are those of rounded factors, bit by bit, and weights that are kept are unpacked as rounded ones.
+// TestRounds: the results are those of rounded factors, bit by bit, and weights that are kept are restored as rounded ones.
 func TestRounds(t *testing.T) {
 	s := convtest.Shape2D(2, 80, 48, 1, 7, 5, 1, 1, 1, 0, 1)
 	c, err := plan.New(kerneltest.Rounding(t, kerneltest.HostMachine(t, 2)), s, shape.Auto)
@@ -149,15 +149,16 @@ func TestRounds(t *testing.T) {
 	for i, values := range []func(int, uint64) []float32{kerneltest.Values, kerneltest.Rounded} {
 		x, w := values(s.N*s.C*35, 1), values(s.Out*s.C, 2)
 		made[i] = make([]float32, s.N*s.Out*35)
-		if err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Y: made[i], Fixed: uint64(i + 1)}); err != nil {
+		fixed := new(op.Weights)
+		if err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Y: made[i], Fixed: fixed}); err != nil {
 			t.Fatal(err)
 		}
-		k, got := c.Keeper(shape.Forward), make([]float32, len(w))
-		if !k.Keeps(uint64(i+1)) || !k.Unpacks() {
-			t.Fatal("weights are not kept")
+		form, got := c.Keeper(shape.Forward).Form(fixed), make([]float32, len(w))
+		if form == nil || !form.Rounds {
+			t.Fatal("weights are not kept, or not as rounded ones")
 		}
-		if k.Unpack(got); !slices.Equal(got, kerneltest.Rounded(len(w), 2)) {
-			t.Error("unpacked weights are not the rounded ones")
+		if form.Restore(got); !slices.Equal(got, kerneltest.Rounded(len(w), 2)) {
+			t.Error("restored weights are not the rounded ones")
 		}
 	}
 	if !slices.Equal(made[0], made[1]) {

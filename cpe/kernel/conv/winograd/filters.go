@@ -1,6 +1,8 @@
 package winograd
 
 import (
+	"fmt"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
@@ -25,8 +27,12 @@ func (f *filters) size() int {
 	return f.conv.Shape.Group * f.conv.grid.form.Points() * f.plane
 }
 
-// fresh reports whether transformed weights were kept.
-func (f *filters) fresh() bool { return f.kept.Fresh(f.conv.Args.Fixed, f.size()) }
+// newFilters makes the stage for a kernel.
+func newFilters(v *tilesKernel) *filters {
+	f := &filters{conv: v, plane: tiling.Blocks(v.out, conv.Panel)*v.in*conv.Panel + sliceLanes}
+	f.kept = op.Kept{Layout: fmt.Sprint("winograd ", v.grid.form, v.Shape.Group, v.in, v.out, v.backward, v.unrotated), Size: f.size()}
+	return f
+}
 
 // memory returns the place of all transformed weights.
 func (f *filters) memory(g *cpe.CoreGroup) []float32 {

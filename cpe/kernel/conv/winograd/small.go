@@ -91,7 +91,7 @@ func newSmall(t *task) {
 	v.sums = newPointRows(form.Points(), s.C, s.Out)
 	v.sums.size += v.sums.width
 	weights := &convolution{task: t, backward: true, unrotated: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
-	v.filters = &filters{conv: &tilesKernel{convolution: weights}, plane: tiling.Blocks(s.C, conv.Panel)*s.Out*conv.Panel + sliceLanes}
+	v.filters = newFilters(&tilesKernel{convolution: weights})
 	t.Plan = blocking{v.grid, v.block} // patches are images
 	t.Reserved = v.needs()
 	t.Task.Stages = v.list()
@@ -101,7 +101,7 @@ func newSmall(t *task) {
 func (b *smallKernel) list() []conv.Stage {
 	list := conv.Stages(b)
 	if b.grads[shape.InputGradient] {
-		list = []conv.Stage{{Program: b.filters, Skipped: b.filters.fresh}, {Program: b}}
+		list = []conv.Stage{{Program: b.filters, Packs: &b.filters.kept}, {Program: b}}
 	}
 	if b.grads[shape.WeightGradient] {
 		list = append(list, conv.Stages(&smallCollect{b})...)

@@ -50,11 +50,11 @@ func newTiles(c *convolution) {
 		v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
 	}
 	v.depth = tiling.Even(v.in, max(64, spec.L1Bytes/4/4*3/conv.Panel), 1)
-	v.filters = &filters{conv: v, plane: tiling.Blocks(v.out, conv.Panel)*v.in*conv.Panel + sliceLanes}
+	v.filters = newFilters(v)
 	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.filters.size(), Group: v.memory()}
 	v.Kept = &v.filters.kept
-	v.Task.Stages = []conv.Stage{{Program: v.filters, Skipped: v.filters.fresh}, {Program: v}}
+	v.Task.Stages = []conv.Stage{{Program: v.filters, Packs: &v.filters.kept}, {Program: v}}
 }
 
 // memory is the number of values of a core group's own memory.

@@ -20,6 +20,7 @@ type convJob struct {
 	sums                                       [2][]float32 // initial values of dw and dx, if they are added to
 	pool                                       *poolForm
 	pooled                                     *array // result of pooling, or its gradient
+	forms                                      op.Weights
 }
 
 func (c *convForm) job() (*job, error) {
@@ -83,11 +84,11 @@ func (j *convJob) biases() []float32 {
 }
 
 // fixed returns conv.Arrays.Fixed.
-func (j *convJob) fixed() uint64 {
+func (j *convJob) fixed() *op.Weights {
 	if j.Kept {
-		return 1
+		return &j.forms
 	}
-	return 0
+	return nil
 }
 
 // call sets the expected results of the method, and returns a run that calls it.
