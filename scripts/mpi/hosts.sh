@@ -57,7 +57,9 @@ cat >"$dir/agent" <<END
 #!/bin/sh
 # Stands for ssh: runs a command line on the host with an address or a name.
 while :; do case \$1 in -*) shift ;; *) break ;; esac; done
-host=\${1##*[.e]}
+while read -r address names; do
+  case " \$address \$names " in *" \$1 "*) host=\${address##*.} ;; esac
+done <$dir/names
 shift
 exec $dir/on "\$host" \$SWHOST_RUN sh -c "\$*"
 END
