@@ -58,6 +58,7 @@ def loops(code):
     """The innermost loops, each as the instructions of a turn."""
     at = {a: i for i, (a, _, _) in enumerate(code)}
     spans = [(at[t], i) for i, (a, name, operands) in enumerate(code) if (t := target(name, operands)) in at and t <= a]
+    spans = [(f, l) for f, l in spans if all(name != "ret" for _, name, _ in code[f:l])]  # others come from paths behind the function
     for first, last in spans:
         if any((f, l) != (first, last) and first <= f and l <= last for f, l in spans):
             continue

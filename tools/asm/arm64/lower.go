@@ -54,7 +54,8 @@ type address struct {
 
 // lowering writes a function.
 type lowering struct {
-	out       strings.Builder
+	out       *strings.Builder
+	behind    strings.Builder // code behind the function's, to which seldom paths jump
 	i         *ir.Instruction
 	at        int // its place in the function
 	fn        *ir.Function
@@ -76,20 +77,20 @@ func function(fn *ir.Function) (text string, err error) {
 			err = fault
 		}
 	}()
-	l := &lowering{fn: fn, constants: map[string]int{}}
-	fmt.Fprintf(&l.out, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $%d-%d\n", fn.Name, strings.TrimPrefix(fn.Signature.String(), "func"), fn.Name, fn.LocalSize, fn.ArgumentBytes())
+	l := &lowering{out: &strings.Builder{}, fn: fn, constants: map[string]int{}}
+	fmt.Fprintf(l.out, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $%d-%d\n", fn.Name, strings.TrimPrefix(fn.Signature.String(), "func"), fn.Name, fn.LocalSize, fn.ArgumentBytes())
 	l.loadConstants()
 	for at, node := range fn.Nodes {
 		l.at = at
 		switch n := node.(type) {
 		case ir.Label:
 			l.addresses, l.flags = nil, false
-			fmt.Fprintf(&l.out, "\n%s:\n", n)
+			fmt.Fprintf(l.out, "\n%s:\n", n)
 		case *ir.Instruction:
 			l.instruction(n)
 		}
 	}
-	return paired(l.out.String()), nil
+	return paired(l.out.String()) + l.behind.String(), nil
 }
 
 // fault is an error of a description.
@@ -103,7 +104,7 @@ func (l *lowering) fail(format string, a ...any) {
 	panic(fault{fmt.Errorf("%s %s: %s", l.i.Opcode, strings.Join(operands, ", "), fmt.Sprintf(format, a...))})
 }
 
-func (l *lowering) line(format string, a ...any) { fmt.Fprintf(&l.out, "\t"+format+"\n", a...) }
+func (l *lowering) line(format string, a ...any) { fmt.Fprintf(l.out, "\t"+format+"\n", a...) }
 
 // vector writes an instruction of the tables; m is missing if it has two registers.
 func (l *lowering) vector(name string, d, n int, m ...int) {

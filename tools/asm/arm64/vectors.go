@@ -244,7 +244,8 @@ func blend(l *lowering, o []operand.Op) {
 	l.choose(l.result(o[3]), l.source(o[0]), l.source(o[1]), l.source(o[2]))
 }
 
-// masked loads or stores the lanes of a mask, without a look at memory of the others. Whole vectors take one load or store.
+// masked loads or stores the lanes of a mask, without a look at memory of the others. Whole vectors take one load or store; the code for others is behind
+// the function's.
 func masked(l *lowering, o []operand.Op) {
 	mask, least := l.source(o[1]), l.fresh()
 	part, done := l.label(), l.label()
@@ -254,11 +255,11 @@ func masked(l *lowering, o []operand.Op) {
 		data = l.source(o[0])
 	} else {
 		m, to = o[0].(operand.Mem), l.result(o[2])
-		data = l.fresh()
+		if data = to; to == mask {
+			data = l.fresh()
+		}
 	}
 	p := l.pointer(m)
-	from := int(p[1] - '0')
-	fmt.Sscanf(p, "R%d", &from)
 	l.vector("UMINV4S", least, mask)
 	l.vector("LANE0", 17, least)
 	l.line("CBZW R17, %s", part)
@@ -267,8 +268,14 @@ func masked(l *lowering, o []operand.Op) {
 	} else {
 		l.line("FMOVQ (%s), F%d", p, data)
 	}
-	l.line("B %s", done)
-	fmt.Fprintf(&l.out, "%s:\n", part)
+	fmt.Fprintf(l.out, "%s:\n", done)
+	if !isStore {
+		l.copyTo(to, data)
+	}
+
+	code := l.out
+	l.out = &l.behind
+	fmt.Fprintf(l.out, "\n%s:\n", part)
 	if !isStore {
 		l.vector("EOR16B", data, data, data)
 	}
@@ -284,15 +291,13 @@ func masked(l *lowering, o []operand.Op) {
 		} else {
 			l.vector(fmt.Sprintf("LOAD%d", lane), data, 16)
 		}
-		fmt.Fprintf(&l.out, "%s:\n", next)
+		fmt.Fprintf(l.out, "%s:\n", next)
 		if lane < 3 {
 			l.line("ADD $4, %s", temporary)
 		}
 	}
-	fmt.Fprintf(&l.out, "%s:\n", done)
-	if !isStore {
-		l.copyTo(to, data)
-	}
+	l.line("B %s", done)
+	l.out = code
 }
 
 // doubles converts the two lower lanes.

@@ -33,12 +33,16 @@ func held(s emit.ISA, table reg.Register, i int) Op {
 	return entry(s, table, i)
 }
 
-// maskOf returns a function that gives a mask of the table: a mask register, or a vector that is loaded for each use.
+// maskOf returns a function that gives a mask of the table: a mask register, or a vector, which is loaded for each use where registers are few.
 func maskOf(s emit.ISA, table reg.Register, i int) func() reg.Register {
 	if s.EVEX {
 		k, v := K(), s.Load(entry(s, table, i))
 		VPTESTMD(v, v, k)
 		return func() reg.Register { return k }
+	}
+	if s.Registers == 32 {
+		v := s.Load(entry(s, table, i))
+		return func() reg.Register { return v }
 	}
 	return func() reg.Register { return s.Load(entry(s, table, i)) }
 }

@@ -1447,32 +1447,8 @@ row:
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -1480,28 +1456,6 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
-lowered7:
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered9
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered10
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered11
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered12
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered12:
 lowered8:
 	FMOVQ 16(R6), F0
 	CMPW $0, R2
@@ -1510,31 +1464,8 @@ lowered8:
 	WORD $0x6eb1ab3f // UMINV4S V31, V25
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R16), F1
 lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write1:
@@ -1543,27 +1474,6 @@ write1:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
 	FMOVQ F0, (R16)
-	B lowered20
-lowered19:
-	WORD $0x0e043f31 // LANE0 V17, V25
-	CBZW R17, lowered21
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3f31 // LANE1 V17, V25
-	CBZW R17, lowered22
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143f31 // LANE2 V17, V25
-	CBZW R17, lowered23
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3f31 // LANE3 V17, V25
-	CBZW R17, lowered24
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered24:
 lowered20:
 	FMOVQ 32(R6), F0
 	CMPW $0, R2
@@ -1572,31 +1482,8 @@ lowered20:
 	WORD $0x6eb1ab5f // UMINV4S V31, V26
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R16), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f51 // LANE0 V17, V26
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3f51 // LANE1 V17, V26
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143f51 // LANE2 V17, V26
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3f51 // LANE3 V17, V26
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R16), F1
 lowered26:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write2:
@@ -1605,27 +1492,6 @@ write2:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
 	FMOVQ F0, (R16)
-	B lowered32
-lowered31:
-	WORD $0x0e043f51 // LANE0 V17, V26
-	CBZW R17, lowered33
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3f51 // LANE1 V17, V26
-	CBZW R17, lowered34
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143f51 // LANE2 V17, V26
-	CBZW R17, lowered35
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3f51 // LANE3 V17, V26
-	CBZW R17, lowered36
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered36:
 lowered32:
 	FMOVQ 48(R6), F0
 	CMPW $0, R2
@@ -1634,31 +1500,8 @@ lowered32:
 	WORD $0x6eb1ab7f // UMINV4S V31, V27
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered37
-	FMOVQ (R16), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043f71 // LANE0 V17, V27
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3f71 // LANE1 V17, V27
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143f71 // LANE2 V17, V27
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3f71 // LANE3 V17, V27
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
+	FMOVQ (R16), F1
 lowered38:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write3:
@@ -1667,27 +1510,6 @@ write3:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered43
 	FMOVQ F0, (R16)
-	B lowered44
-lowered43:
-	WORD $0x0e043f71 // LANE0 V17, V27
-	CBZW R17, lowered45
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3f71 // LANE1 V17, V27
-	CBZW R17, lowered46
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143f71 // LANE2 V17, V27
-	CBZW R17, lowered47
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3f71 // LANE3 V17, V27
-	CBZW R17, lowered48
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered48:
 lowered44:
 	ADD $0x00000040, R6
 	ADD R1, R0
@@ -1710,6 +1532,188 @@ lowered44:
 	MOVD R26, tiles+120(FP)
 	BNE tile
 	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	MOVD R0, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	WORD $0x0e043f31 // LANE0 V17, V25
+	CBZW R17, lowered15
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3f31 // LANE1 V17, V25
+	CBZW R17, lowered16
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143f31 // LANE2 V17, V25
+	CBZW R17, lowered17
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3f31 // LANE3 V17, V25
+	CBZW R17, lowered18
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x0e043f31 // LANE0 V17, V25
+	CBZW R17, lowered21
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3f31 // LANE1 V17, V25
+	CBZW R17, lowered22
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143f31 // LANE2 V17, V25
+	CBZW R17, lowered23
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3f31 // LANE3 V17, V25
+	CBZW R17, lowered24
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	WORD $0x0e043f51 // LANE0 V17, V26
+	CBZW R17, lowered27
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3f51 // LANE1 V17, V26
+	CBZW R17, lowered28
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143f51 // LANE2 V17, V26
+	CBZW R17, lowered29
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3f51 // LANE3 V17, V26
+	CBZW R17, lowered30
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x0e043f51 // LANE0 V17, V26
+	CBZW R17, lowered33
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3f51 // LANE1 V17, V26
+	CBZW R17, lowered34
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143f51 // LANE2 V17, V26
+	CBZW R17, lowered35
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3f51 // LANE3 V17, V26
+	CBZW R17, lowered36
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered36:
+	B lowered32
+
+lowered37:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	WORD $0x0e043f71 // LANE0 V17, V27
+	CBZW R17, lowered39
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered39:
+	ADD $4, R16
+	WORD $0x0e0c3f71 // LANE1 V17, V27
+	CBZW R17, lowered40
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered40:
+	ADD $4, R16
+	WORD $0x0e143f71 // LANE2 V17, V27
+	CBZW R17, lowered41
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered41:
+	ADD $4, R16
+	WORD $0x0e1c3f71 // LANE3 V17, V27
+	CBZW R17, lowered42
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered42:
+	B lowered38
+
+lowered43:
+	WORD $0x0e043f71 // LANE0 V17, V27
+	CBZW R17, lowered45
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered45:
+	ADD $4, R16
+	WORD $0x0e0c3f71 // LANE1 V17, V27
+	CBZW R17, lowered46
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered46:
+	ADD $4, R16
+	WORD $0x0e143f71 // LANE2 V17, V27
+	CBZW R17, lowered47
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered47:
+	ADD $4, R16
+	WORD $0x0e1c3f71 // LANE3 V17, V27
+	CBZW R17, lowered48
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered48:
+	B lowered44
 
 // func pixelSums5x4NEON(runs int, pixels int, a *float32, nextA int, stepA int, thenA int, b *float32, jumpB int, nextB int, ahead *float32, nextAhead int, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·pixelSums5x4NEON(SB), NOSPLIT, $320-152
@@ -2077,32 +2081,8 @@ row:
 	WORD $0x6eb1aa9f // UMINV4S V31, V20
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e91 // LANE0 V17, V20
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3e91 // LANE1 V17, V20
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143e91 // LANE2 V17, V20
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3e91 // LANE3 V17, V20
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -2110,28 +2090,6 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
-lowered7:
-	MOVD R0, R16
-	WORD $0x0e043e91 // LANE0 V17, V20
-	CBZW R17, lowered9
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3e91 // LANE1 V17, V20
-	CBZW R17, lowered10
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143e91 // LANE2 V17, V20
-	CBZW R17, lowered11
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3e91 // LANE3 V17, V20
-	CBZW R17, lowered12
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered12:
 lowered8:
 	FMOVQ 16(R6), F0
 	CMPW $0, R2
@@ -2140,31 +2098,8 @@ lowered8:
 	WORD $0x6eb1aabf // UMINV4S V31, V21
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043eb1 // LANE0 V17, V21
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3eb1 // LANE1 V17, V21
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143eb1 // LANE2 V17, V21
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3eb1 // LANE3 V17, V21
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R16), F1
 lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write1:
@@ -2173,27 +2108,6 @@ write1:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
 	FMOVQ F0, (R16)
-	B lowered20
-lowered19:
-	WORD $0x0e043eb1 // LANE0 V17, V21
-	CBZW R17, lowered21
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3eb1 // LANE1 V17, V21
-	CBZW R17, lowered22
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143eb1 // LANE2 V17, V21
-	CBZW R17, lowered23
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3eb1 // LANE3 V17, V21
-	CBZW R17, lowered24
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered24:
 lowered20:
 	FMOVQ 32(R6), F0
 	CMPW $0, R2
@@ -2202,31 +2116,8 @@ lowered20:
 	WORD $0x6eb1aadf // UMINV4S V31, V22
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R16), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043ed1 // LANE0 V17, V22
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3ed1 // LANE1 V17, V22
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143ed1 // LANE2 V17, V22
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3ed1 // LANE3 V17, V22
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R16), F1
 lowered26:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write2:
@@ -2235,27 +2126,6 @@ write2:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
 	FMOVQ F0, (R16)
-	B lowered32
-lowered31:
-	WORD $0x0e043ed1 // LANE0 V17, V22
-	CBZW R17, lowered33
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3ed1 // LANE1 V17, V22
-	CBZW R17, lowered34
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143ed1 // LANE2 V17, V22
-	CBZW R17, lowered35
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3ed1 // LANE3 V17, V22
-	CBZW R17, lowered36
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered36:
 lowered32:
 	FMOVQ 48(R6), F0
 	CMPW $0, R2
@@ -2264,31 +2134,8 @@ lowered32:
 	WORD $0x6eb1aaff // UMINV4S V31, V23
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered37
-	FMOVQ (R16), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043ef1 // LANE0 V17, V23
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3ef1 // LANE1 V17, V23
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143ef1 // LANE2 V17, V23
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3ef1 // LANE3 V17, V23
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
+	FMOVQ (R16), F1
 lowered38:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write3:
@@ -2297,27 +2144,6 @@ write3:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered43
 	FMOVQ F0, (R16)
-	B lowered44
-lowered43:
-	WORD $0x0e043ef1 // LANE0 V17, V23
-	CBZW R17, lowered45
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3ef1 // LANE1 V17, V23
-	CBZW R17, lowered46
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143ef1 // LANE2 V17, V23
-	CBZW R17, lowered47
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3ef1 // LANE3 V17, V23
-	CBZW R17, lowered48
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered48:
 lowered44:
 	ADD $0x00000040, R6
 	ADD R1, R0
@@ -2340,6 +2166,188 @@ lowered44:
 	MOVD R26, tiles+120(FP)
 	BNE tile
 	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043e91 // LANE0 V17, V20
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3e91 // LANE1 V17, V20
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143e91 // LANE2 V17, V20
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3e91 // LANE3 V17, V20
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	MOVD R0, R16
+	WORD $0x0e043e91 // LANE0 V17, V20
+	CBZW R17, lowered9
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3e91 // LANE1 V17, V20
+	CBZW R17, lowered10
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143e91 // LANE2 V17, V20
+	CBZW R17, lowered11
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3e91 // LANE3 V17, V20
+	CBZW R17, lowered12
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	WORD $0x0e043eb1 // LANE0 V17, V21
+	CBZW R17, lowered15
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3eb1 // LANE1 V17, V21
+	CBZW R17, lowered16
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143eb1 // LANE2 V17, V21
+	CBZW R17, lowered17
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3eb1 // LANE3 V17, V21
+	CBZW R17, lowered18
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x0e043eb1 // LANE0 V17, V21
+	CBZW R17, lowered21
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3eb1 // LANE1 V17, V21
+	CBZW R17, lowered22
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143eb1 // LANE2 V17, V21
+	CBZW R17, lowered23
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3eb1 // LANE3 V17, V21
+	CBZW R17, lowered24
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	WORD $0x0e043ed1 // LANE0 V17, V22
+	CBZW R17, lowered27
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3ed1 // LANE1 V17, V22
+	CBZW R17, lowered28
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143ed1 // LANE2 V17, V22
+	CBZW R17, lowered29
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3ed1 // LANE3 V17, V22
+	CBZW R17, lowered30
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x0e043ed1 // LANE0 V17, V22
+	CBZW R17, lowered33
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3ed1 // LANE1 V17, V22
+	CBZW R17, lowered34
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143ed1 // LANE2 V17, V22
+	CBZW R17, lowered35
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3ed1 // LANE3 V17, V22
+	CBZW R17, lowered36
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered36:
+	B lowered32
+
+lowered37:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	WORD $0x0e043ef1 // LANE0 V17, V23
+	CBZW R17, lowered39
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered39:
+	ADD $4, R16
+	WORD $0x0e0c3ef1 // LANE1 V17, V23
+	CBZW R17, lowered40
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered40:
+	ADD $4, R16
+	WORD $0x0e143ef1 // LANE2 V17, V23
+	CBZW R17, lowered41
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered41:
+	ADD $4, R16
+	WORD $0x0e1c3ef1 // LANE3 V17, V23
+	CBZW R17, lowered42
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered42:
+	B lowered38
+
+lowered43:
+	WORD $0x0e043ef1 // LANE0 V17, V23
+	CBZW R17, lowered45
+	WORD $0x0d008200 // STORE0 V0, V16
+lowered45:
+	ADD $4, R16
+	WORD $0x0e0c3ef1 // LANE1 V17, V23
+	CBZW R17, lowered46
+	WORD $0x0d009200 // STORE1 V0, V16
+lowered46:
+	ADD $4, R16
+	WORD $0x0e143ef1 // LANE2 V17, V23
+	CBZW R17, lowered47
+	WORD $0x4d008200 // STORE2 V0, V16
+lowered47:
+	ADD $4, R16
+	WORD $0x0e1c3ef1 // LANE3 V17, V23
+	CBZW R17, lowered48
+	WORD $0x4d009200 // STORE3 V0, V16
+lowered48:
+	B lowered44
 
 // func offsets1x4NEON(tiles int, k int, x *float32, apart int, offs *int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool)
 TEXT ·offsets1x4NEON(SB), NOSPLIT, $0-74

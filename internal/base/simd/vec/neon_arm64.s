@@ -3600,32 +3600,8 @@ run1:
 	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R19), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c11 // LANE0 V17, V0
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c11 // LANE1 V17, V0
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c11 // LANE2 V17, V0
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c11 // LANE3 V17, V0
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R19), F2
 lowered2:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
 	WORD $0x4e22d421 // FADD4S V1, V1, 2
 	ADD $0x08, R9
 	SUBS $1, R10
@@ -3635,7 +3611,38 @@ lowered2:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F1, (R20)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R11
+	SUBS $0x00000004, R6
+	B one
+
+done:
+	RET
+
+lowered1:
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	MOVD R19, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408202 // LOAD0 V2, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409202 // LOAD1 V2, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408202 // LOAD2 V2, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409202 // LOAD3 V2, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R20, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -3657,13 +3664,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009201 // STORE3 V1, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R11
-	SUBS $0x00000004, R6
-	B one
-
-done:
-	RET
+	B lowered8
 
 // func sgdNEON(weights *float32, gradients *float32, h0 *float32, h1 *float32, n int, step *float32)
 TEXT ·sgdNEON(SB), NOSPLIT, $0-48
@@ -4278,37 +4279,43 @@ tail:
 	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R8), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c11 // LANE0 V17, V0
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c11 // LANE1 V17, V0
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c11 // LANE2 V17, V0
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c11 // LANE3 V17, V0
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R8), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F1, (R9)
-	B lowered8
+lowered8:
+	ADD R3, R1
+	ADD R2, R0
+	SUBS $1, R6
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R8, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R9, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -4330,12 +4337,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009201 // STORE3 V1, V16
 lowered12:
-lowered8:
-	ADD R3, R1
-	ADD R2, R0
-	SUBS $1, R6
-	BNE row
-	RET
+	B lowered8
 
 // func gatherRowsNEON(dst *float32, src *float32, ldd int, offs *int, rows int, n int, words *int32)
 TEXT ·gatherRowsNEON(SB), NOSPLIT, $0-56
@@ -4359,38 +4361,63 @@ two:
 	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R16), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c11 // LANE0 V17, V0
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c11 // LANE1 V17, V0
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c11 // LANE2 V17, V0
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c11 // LANE3 V17, V0
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R16), F2
 lowered2:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
 	FMOVQ F1, (R0)
 	MOVD $16(R0), R16
 	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F2, (R16)
-	B lowered8
+lowered8:
+	ADD $0x08, R3
+	ADD R2, R0
+	SUBS $1, R6
+	BNE two
+	RET
+
+one:
+	MOVD (R3), R7
+	ADD R7<<2, R1, R19
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R19), F1
+lowered14:
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F1, (R0)
+lowered20:
+	ADD $0x08, R3
+	ADD R2, R0
+	SUBS $1, R6
+	BNE one
+	RET
+
+lowered1:
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408202 // LOAD0 V2, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409202 // LOAD1 V2, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408202 // LOAD2 V2, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409202 // LOAD3 V2, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered9
@@ -4411,50 +4438,32 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009202 // STORE3 V2, V16
 lowered12:
-lowered8:
-	ADD $0x08, R3
-	ADD R2, R0
-	SUBS $1, R6
-	BNE two
-	RET
+	B lowered8
 
-one:
-	MOVD (R3), R7
-	ADD R7<<2, R1, R19
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R19), F30
-	B lowered14
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R19, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F1, (R0)
-	B lowered20
+	B lowered14
+
 lowered19:
 	MOVD R0, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -4476,12 +4485,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009201 // STORE3 V1, V16
 lowered24:
-lowered20:
-	ADD $0x08, R3
-	ADD R2, R0
-	SUBS $1, R6
-	BNE one
-	RET
+	B lowered20
 
 // func transposeNEON(dst *float32, src *float32, ldd int, lds int, n int)
 TEXT ·transposeNEON(SB), NOSPLIT, $0-40

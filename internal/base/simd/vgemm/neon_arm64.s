@@ -184,32 +184,8 @@ row:
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R3), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R3, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R3), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -217,7 +193,37 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R3)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R2
+	ADD R6, R3
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R3, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R3, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
@@ -239,12 +245,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R2
-	ADD R6, R3
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered8
 
 // func micro4x2NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 TEXT ·micro4x2NEON(SB), NOSPLIT, $128-72
@@ -491,32 +492,8 @@ row:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R3), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R3), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -524,7 +501,55 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R3)
-	B lowered8
+lowered8:
+	FMOVQ 16(R2), F0
+	CMPW $0, R0
+	BEQ write1
+	MOVD $16(R3), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F1
+lowered14:
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R3), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F0, (R16)
+lowered20:
+	ADD $0x00000020, R2
+	ADD R6, R3
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R3, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R3, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
@@ -546,48 +571,31 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	FMOVQ 16(R2), F0
-	CMPW $0, R0
-	BEQ write1
-	MOVD $16(R3), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3d31 // LANE1 V17, V9
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143d31 // LANE2 V17, V9
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3d31 // LANE3 V17, V9
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
+	B lowered14
 
-write1:
-	MOVD $16(R3), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
 lowered19:
 	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered21
@@ -608,12 +616,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
-lowered20:
-	ADD $0x00000020, R2
-	ADD R6, R3
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered20
 
 // func micro8x1NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 TEXT ·micro8x1NEON(SB), NOSPLIT, $128-72
@@ -871,32 +874,8 @@ row:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R3), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R3, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R3), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -904,7 +883,37 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R3)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R2
+	ADD R6, R3
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R3, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R3, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
@@ -926,12 +935,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R2
-	ADD R6, R3
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered8
 
 // func micro8x2NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 TEXT ·micro8x2NEON(SB), NOSPLIT, $256-72
@@ -1306,32 +1310,8 @@ row:
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R3), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R3, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R3), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -1339,7 +1319,55 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R3)
-	B lowered8
+lowered8:
+	FMOVQ 16(R2), F0
+	CMPW $0, R0
+	BEQ write1
+	MOVD $16(R3), R16
+	WORD $0x6eb1aa3f // UMINV4S V31, V17
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F1
+lowered14:
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R3), R16
+	WORD $0x6eb1aa3f // UMINV4S V31, V17
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F0, (R16)
+lowered20:
+	ADD $0x00000020, R2
+	ADD R6, R3
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R3, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R3, R16
 	WORD $0x0e043e11 // LANE0 V17, V16
@@ -1361,48 +1389,31 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	FMOVQ 16(R2), F0
-	CMPW $0, R0
-	BEQ write1
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3e31 // LANE1 V17, V17
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143e31 // LANE2 V17, V17
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3e31 // LANE3 V17, V17
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
+	B lowered14
 
-write1:
-	MOVD $16(R3), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
 lowered19:
 	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered21
@@ -1423,12 +1434,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
-lowered20:
-	ADD $0x00000020, R2
-	ADD R6, R3
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered20
 
 // func micro12x1NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 TEXT ·micro12x1NEON(SB), NOSPLIT, $192-72
@@ -1769,32 +1775,8 @@ row:
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R3), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R3, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R3), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -1802,7 +1784,37 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R3)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R2
+	ADD R6, R3
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R3, R16
+	WORD $0x0e043d91 // LANE0 V17, V12
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d91 // LANE1 V17, V12
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d91 // LANE2 V17, V12
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d91 // LANE3 V17, V12
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R3, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
@@ -1824,12 +1836,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R2
-	ADD R6, R3
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered8
 
 // func micro12x2NEON(k int, a *float32, b *float32, c *float32, ldc int, accumulate bool, m int, n int, words *int32)
 TEXT ·micro12x2NEON(SB), NOSPLIT, $384-72
@@ -2341,32 +2348,8 @@ row:
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R3), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R3, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R3), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -2374,7 +2357,55 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R3)
-	B lowered8
+lowered8:
+	FMOVQ 16(R2), F0
+	CMPW $0, R0
+	BEQ write1
+	MOVD $16(R3), R16
+	WORD $0x6eb1ab3f // UMINV4S V31, V25
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F1
+lowered14:
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R3), R16
+	WORD $0x6eb1ab3f // UMINV4S V31, V25
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F0, (R16)
+lowered20:
+	ADD $0x00000020, R2
+	ADD R6, R3
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R3, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R3, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
@@ -2396,48 +2427,31 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	FMOVQ 16(R2), F0
-	CMPW $0, R0
-	BEQ write1
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3f31 // LANE1 V17, V25
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143f31 // LANE2 V17, V25
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3f31 // LANE3 V17, V25
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
+	B lowered14
 
-write1:
-	MOVD $16(R3), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
 lowered19:
 	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered21
@@ -2458,12 +2472,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
-lowered20:
-	ADD $0x00000020, R2
-	ADD R6, R3
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered20
 
 // func rows4x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·rows4x1NEON(SB), NOSPLIT, $64-96
@@ -2660,32 +2669,8 @@ row:
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -2693,7 +2678,42 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
@@ -2715,17 +2735,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered8
 
 // func rows4x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·rows4x2NEON(SB), NOSPLIT, $128-96
@@ -2988,32 +2998,8 @@ row:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -3021,7 +3007,60 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F1
+lowered14:
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F0, (R16)
+lowered20:
+	ADD $0x00000020, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
@@ -3043,48 +3082,31 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	FMOVQ 16(R6), F0
-	CMPW $0, R2
-	BEQ write1
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3d31 // LANE1 V17, V9
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143d31 // LANE2 V17, V9
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3d31 // LANE3 V17, V9
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
+	B lowered14
 
-write1:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
 lowered19:
 	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered21
@@ -3105,17 +3127,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
-lowered20:
-	ADD $0x00000020, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered20
 
 // func rows8x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·rows8x1NEON(SB), NOSPLIT, $128-96
@@ -3414,32 +3426,8 @@ row:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -3447,7 +3435,42 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
@@ -3469,17 +3492,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered8
 
 // func rows8x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·rows8x2NEON(SB), NOSPLIT, $256-96
@@ -3898,32 +3911,8 @@ row:
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -3931,7 +3920,60 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1aa3f // UMINV4S V31, V17
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F1
+lowered14:
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
+	WORD $0x6eb1aa3f // UMINV4S V31, V17
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F0, (R16)
+lowered20:
+	ADD $0x00000020, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043e11 // LANE0 V17, V16
@@ -3953,48 +3995,31 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	FMOVQ 16(R6), F0
-	CMPW $0, R2
-	BEQ write1
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3e31 // LANE1 V17, V17
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143e31 // LANE2 V17, V17
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3e31 // LANE3 V17, V17
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
+	B lowered14
 
-write1:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
 lowered19:
 	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered21
@@ -4015,17 +4040,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
-lowered20:
-	ADD $0x00000020, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered20
 
 // func rows12x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·rows12x1NEON(SB), NOSPLIT, $192-96
@@ -4426,32 +4441,8 @@ row:
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -4459,7 +4450,42 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043d91 // LANE0 V17, V12
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d91 // LANE1 V17, V12
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d91 // LANE2 V17, V12
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d91 // LANE3 V17, V12
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
@@ -4481,17 +4507,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered8
 
 // func rows12x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·rows12x2NEON(SB), NOSPLIT, $384-96
@@ -5067,32 +5083,8 @@ row:
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -5100,7 +5092,60 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1ab3f // UMINV4S V31, V25
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F1
+lowered14:
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
+	WORD $0x6eb1ab3f // UMINV4S V31, V25
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F0, (R16)
+lowered20:
+	ADD $0x00000020, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
@@ -5122,48 +5167,31 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	FMOVQ 16(R6), F0
-	CMPW $0, R2
-	BEQ write1
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3f31 // LANE1 V17, V25
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143f31 // LANE2 V17, V25
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3f31 // LANE3 V17, V25
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
+	B lowered14
 
-write1:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
 lowered19:
 	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered21
@@ -5184,17 +5212,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
-lowered20:
-	ADD $0x00000020, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered20
 
 // func columns4x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·columns4x1NEON(SB), NOSPLIT, $64-96
@@ -5350,32 +5368,8 @@ row:
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -5383,7 +5377,42 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
@@ -5405,17 +5434,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered8
 
 // func columns4x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·columns4x2NEON(SB), NOSPLIT, $128-96
@@ -5617,32 +5636,8 @@ row:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -5650,7 +5645,60 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F1
+lowered14:
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F0, (R16)
+lowered20:
+	ADD $0x00000020, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
@@ -5672,48 +5720,31 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	FMOVQ 16(R6), F0
-	CMPW $0, R2
-	BEQ write1
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3d31 // LANE1 V17, V9
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143d31 // LANE2 V17, V9
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3d31 // LANE3 V17, V9
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
+	B lowered14
 
-write1:
-	MOVD $16(R0), R16
-	WORD $0x6eb1a93f // UMINV4S V31, V9
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
 lowered19:
 	WORD $0x0e043d31 // LANE0 V17, V9
 	CBZW R17, lowered21
@@ -5734,17 +5765,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
-lowered20:
-	ADD $0x00000020, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered20
 
 // func columns8x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·columns8x1NEON(SB), NOSPLIT, $128-96
@@ -5958,32 +5979,8 @@ row:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -5991,7 +5988,42 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
@@ -6013,17 +6045,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered8
 
 // func columns8x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·columns8x2NEON(SB), NOSPLIT, $256-96
@@ -6321,32 +6343,8 @@ row:
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -6354,7 +6352,60 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1aa3f // UMINV4S V31, V17
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F1
+lowered14:
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
+	WORD $0x6eb1aa3f // UMINV4S V31, V17
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F0, (R16)
+lowered20:
+	ADD $0x00000020, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043e11 // LANE0 V17, V16
@@ -6376,48 +6427,31 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	FMOVQ 16(R6), F0
-	CMPW $0, R2
-	BEQ write1
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3e31 // LANE1 V17, V17
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143e31 // LANE2 V17, V17
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3e31 // LANE3 V17, V17
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
+	B lowered14
 
-write1:
-	MOVD $16(R0), R16
-	WORD $0x6eb1aa3f // UMINV4S V31, V17
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
 lowered19:
 	WORD $0x0e043e31 // LANE0 V17, V17
 	CBZW R17, lowered21
@@ -6438,17 +6472,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
-lowered20:
-	ADD $0x00000020, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered20
 
 // func columns12x1NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·columns12x1NEON(SB), NOSPLIT, $192-96
@@ -6725,32 +6749,8 @@ row:
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -6758,7 +6758,42 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043d91 // LANE0 V17, V12
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d91 // LANE1 V17, V12
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d91 // LANE2 V17, V12
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d91 // LANE3 V17, V12
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
@@ -6780,17 +6815,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered8
 
 // func columns12x2NEON(k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int, accumulate bool, tiles int, m int, n int, words *int32)
 TEXT ·columns12x2NEON(SB), NOSPLIT, $384-96
@@ -7189,32 +7214,8 @@ row:
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F1
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 
 write0:
@@ -7222,7 +7223,60 @@ write0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F0, (R0)
-	B lowered8
+lowered8:
+	FMOVQ 16(R6), F0
+	CMPW $0, R2
+	BEQ write1
+	MOVD $16(R0), R16
+	WORD $0x6eb1ab3f // UMINV4S V31, V25
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F1
+lowered14:
+	WORD $0x4e21d400 // FADD4S V0, V0, 1
+
+write1:
+	MOVD $16(R0), R16
+	WORD $0x6eb1ab3f // UMINV4S V31, V25
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F0, (R16)
+lowered20:
+	ADD $0x00000020, R6
+	ADD R1, R0
+	SUBS $1, R3
+	BNE row
+	MOVD R0, c+40(FP)
+	MOVD tiles+64(FP), R26
+	SUBS $1, R26
+	MOVD R26, tiles+64(FP)
+	BNE tile
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R0, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
@@ -7244,48 +7298,31 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered12:
-lowered8:
-	FMOVQ 16(R6), F0
-	CMPW $0, R2
-	BEQ write1
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered15:
 	ADD $4, R16
 	WORD $0x0e0c3f31 // LANE1 V17, V25
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered16:
 	ADD $4, R16
 	WORD $0x0e143f31 // LANE2 V17, V25
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered17:
 	ADD $4, R16
 	WORD $0x0e1c3f31 // LANE3 V17, V25
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
+	B lowered14
 
-write1:
-	MOVD $16(R0), R16
-	WORD $0x6eb1ab3f // UMINV4S V31, V25
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
 lowered19:
 	WORD $0x0e043f31 // LANE0 V17, V25
 	CBZW R17, lowered21
@@ -7306,17 +7343,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered24:
-lowered20:
-	ADD $0x00000020, R6
-	ADD R1, R0
-	SUBS $1, R3
-	BNE row
-	MOVD R0, c+40(FP)
-	MOVD tiles+64(FP), R26
-	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
-	BNE tile
-	RET
+	B lowered20
 
 // func scattered6x4NEON(k int, a *float32, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 TEXT ·scattered6x4NEON(SB), NOSPLIT, $0-65
@@ -7566,187 +7593,43 @@ store:
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R10), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R10, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R10), F25
 lowered2:
-	WORD $0x4ebe1fd9 // ORR16B V25, V30, 30
 	WORD $0x4e39d400 // FADD4S V0, V0, 25
 	ADD R0, R10
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R10), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R10, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R10), F25
 lowered8:
-	WORD $0x4ebe1fd9 // ORR16B V25, V30, 30
 	WORD $0x4e39d484 // FADD4S V4, V4, 25
 	ADD R0, R10
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R10), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R10, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R10), F25
 lowered14:
-	WORD $0x4ebe1fd9 // ORR16B V25, V30, 30
 	WORD $0x4e39d508 // FADD4S V8, V8, 25
 	ADD R0, R10
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R10), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R10, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R10), F25
 lowered20:
-	WORD $0x4ebe1fd9 // ORR16B V25, V30, 30
 	WORD $0x4e39d58c // FADD4S V12, V12, 25
 	ADD R0, R10
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R10), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R10, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R10), F25
 lowered26:
-	WORD $0x4ebe1fd9 // ORR16B V25, V30, 30
 	WORD $0x4e39d610 // FADD4S V16, V16, 25
 	ADD R0, R10
 	WORD $0x6eb1ab1f // UMINV4S V31, V24
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
-	FMOVQ (R10), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R10, R16
-	WORD $0x0e043f11 // LANE0 V17, V24
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3f11 // LANE1 V17, V24
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143f11 // LANE2 V17, V24
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3f11 // LANE3 V17, V24
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
+	FMOVQ (R10), F25
 lowered32:
-	WORD $0x4ebe1fd9 // ORR16B V25, V30, 30
 	WORD $0x4e39d694 // FADD4S V20, V20, 25
 	ADD R0, R10
 
@@ -7755,7 +7638,445 @@ fresh0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered37
 	FMOVQ F0, (R6)
-	B lowered38
+lowered38:
+	ADD R0, R6
+	WORD $0x6eb1ab1f // UMINV4S V31, V24
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered43
+	FMOVQ F4, (R6)
+lowered44:
+	ADD R0, R6
+	WORD $0x6eb1ab1f // UMINV4S V31, V24
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered49
+	FMOVQ F8, (R6)
+lowered50:
+	ADD R0, R6
+	WORD $0x6eb1ab1f // UMINV4S V31, V24
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered55
+	FMOVQ F12, (R6)
+lowered56:
+	ADD R0, R6
+	WORD $0x6eb1ab1f // UMINV4S V31, V24
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered61
+	FMOVQ F16, (R6)
+lowered62:
+	ADD R0, R6
+	WORD $0x6eb1ab1f // UMINV4S V31, V24
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered67
+	FMOVQ F20, (R6)
+lowered68:
+	ADD R0, R6
+	MOVD 40(R3), R6
+	NEG R6, R6
+	ADD R6<<2, R2, R6
+	FMOVQ (R6), F0
+	CMPW $0, R1
+	BEQ fresh1
+	MOVD R7, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered73
+	FMOVQ (R6), F4
+lowered74:
+	WORD $0x4e24d421 // FADD4S V1, V1, 4
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered79
+	FMOVQ (R6), F4
+lowered80:
+	WORD $0x4e24d4a5 // FADD4S V5, V5, 4
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered85
+	FMOVQ (R6), F4
+lowered86:
+	WORD $0x4e24d529 // FADD4S V9, V9, 4
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered91
+	FMOVQ (R6), F4
+lowered92:
+	WORD $0x4e24d5ad // FADD4S V13, V13, 4
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered97
+	FMOVQ (R6), F4
+lowered98:
+	WORD $0x4e24d631 // FADD4S V17, V17, 4
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered103
+	FMOVQ (R6), F4
+lowered104:
+	WORD $0x4e24d6b5 // FADD4S V21, V21, 4
+	ADD R0, R6
+
+fresh1:
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered109
+	FMOVQ F1, (R7)
+lowered110:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered115
+	FMOVQ F5, (R7)
+lowered116:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered121
+	FMOVQ F9, (R7)
+lowered122:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered127
+	FMOVQ F13, (R7)
+lowered128:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered133
+	FMOVQ F17, (R7)
+lowered134:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered139
+	FMOVQ F21, (R7)
+lowered140:
+	ADD R0, R7
+	MOVD 64(R3), R6
+	NEG R6, R6
+	ADD R6<<2, R2, R6
+	FMOVQ (R6), F0
+	CMPW $0, R1
+	BEQ fresh2
+	MOVD R8, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered145
+	FMOVQ (R6), F1
+lowered146:
+	WORD $0x4e21d442 // FADD4S V2, V2, 1
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered151
+	FMOVQ (R6), F1
+lowered152:
+	WORD $0x4e21d4c6 // FADD4S V6, V6, 1
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered157
+	FMOVQ (R6), F1
+lowered158:
+	WORD $0x4e21d54a // FADD4S V10, V10, 1
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered163
+	FMOVQ (R6), F1
+lowered164:
+	WORD $0x4e21d5ce // FADD4S V14, V14, 1
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered169
+	FMOVQ (R6), F1
+lowered170:
+	WORD $0x4e21d652 // FADD4S V18, V18, 1
+	ADD R0, R6
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered175
+	FMOVQ (R6), F1
+lowered176:
+	WORD $0x4e21d6d6 // FADD4S V22, V22, 1
+	ADD R0, R6
+
+fresh2:
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered181
+	FMOVQ F2, (R8)
+lowered182:
+	ADD R0, R8
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered187
+	FMOVQ F6, (R8)
+lowered188:
+	ADD R0, R8
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered193
+	FMOVQ F10, (R8)
+lowered194:
+	ADD R0, R8
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered199
+	FMOVQ F14, (R8)
+lowered200:
+	ADD R0, R8
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered205
+	FMOVQ F18, (R8)
+lowered206:
+	ADD R0, R8
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered211
+	FMOVQ F22, (R8)
+lowered212:
+	ADD R0, R8
+	MOVD 88(R3), R3
+	NEG R3, R3
+	ADD R3<<2, R2, R2
+	FMOVQ (R2), F0
+	CMPW $0, R1
+	BEQ fresh3
+	MOVD R9, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered217
+	FMOVQ (R1), F1
+lowered218:
+	WORD $0x4e21d463 // FADD4S V3, V3, 1
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered223
+	FMOVQ (R1), F1
+lowered224:
+	WORD $0x4e21d4e7 // FADD4S V7, V7, 1
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered229
+	FMOVQ (R1), F1
+lowered230:
+	WORD $0x4e21d56b // FADD4S V11, V11, 1
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered235
+	FMOVQ (R1), F1
+lowered236:
+	WORD $0x4e21d5ef // FADD4S V15, V15, 1
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered241
+	FMOVQ (R1), F1
+lowered242:
+	WORD $0x4e21d673 // FADD4S V19, V19, 1
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered247
+	FMOVQ (R1), F1
+lowered248:
+	WORD $0x4e21d6f7 // FADD4S V23, V23, 1
+	ADD R0, R1
+
+fresh3:
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered253
+	FMOVQ F3, (R9)
+lowered254:
+	ADD R0, R9
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered259
+	FMOVQ F7, (R9)
+lowered260:
+	ADD R0, R9
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered265
+	FMOVQ F11, (R9)
+lowered266:
+	ADD R0, R9
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered271
+	FMOVQ F15, (R9)
+lowered272:
+	ADD R0, R9
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered277
+	FMOVQ F19, (R9)
+lowered278:
+	ADD R0, R9
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered283
+	FMOVQ F23, (R9)
+lowered284:
+	ADD R0, R9
+	RET
+
+lowered1:
+	WORD $0x6e391f39 // EOR16B V25, V25, 25
+	MOVD R10, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered3
+	WORD $0x0d408219 // LOAD0 V25, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered4
+	WORD $0x0d409219 // LOAD1 V25, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered5
+	WORD $0x4d408219 // LOAD2 V25, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered6
+	WORD $0x4d409219 // LOAD3 V25, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e391f39 // EOR16B V25, V25, 25
+	MOVD R10, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered9
+	WORD $0x0d408219 // LOAD0 V25, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered10
+	WORD $0x0d409219 // LOAD1 V25, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered11
+	WORD $0x4d408219 // LOAD2 V25, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered12
+	WORD $0x4d409219 // LOAD3 V25, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e391f39 // EOR16B V25, V25, 25
+	MOVD R10, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered15
+	WORD $0x0d408219 // LOAD0 V25, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered16
+	WORD $0x0d409219 // LOAD1 V25, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered17
+	WORD $0x4d408219 // LOAD2 V25, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered18
+	WORD $0x4d409219 // LOAD3 V25, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e391f39 // EOR16B V25, V25, 25
+	MOVD R10, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered21
+	WORD $0x0d408219 // LOAD0 V25, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered22
+	WORD $0x0d409219 // LOAD1 V25, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered23
+	WORD $0x4d408219 // LOAD2 V25, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered24
+	WORD $0x4d409219 // LOAD3 V25, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e391f39 // EOR16B V25, V25, 25
+	MOVD R10, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered27
+	WORD $0x0d408219 // LOAD0 V25, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered28
+	WORD $0x0d409219 // LOAD1 V25, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered29
+	WORD $0x4d408219 // LOAD2 V25, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered30
+	WORD $0x4d409219 // LOAD3 V25, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x6e391f39 // EOR16B V25, V25, 25
+	MOVD R10, R16
+	WORD $0x0e043f11 // LANE0 V17, V24
+	CBZW R17, lowered33
+	WORD $0x0d408219 // LOAD0 V25, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3f11 // LANE1 V17, V24
+	CBZW R17, lowered34
+	WORD $0x0d409219 // LOAD1 V25, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143f11 // LANE2 V17, V24
+	CBZW R17, lowered35
+	WORD $0x4d408219 // LOAD2 V25, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3f11 // LANE3 V17, V24
+	CBZW R17, lowered36
+	WORD $0x4d409219 // LOAD3 V25, V16
+lowered36:
+	B lowered32
+
 lowered37:
 	MOVD R6, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
@@ -7777,13 +8098,8 @@ lowered41:
 	CBZW R17, lowered42
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered42:
-lowered38:
-	ADD R0, R6
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ F4, (R6)
-	B lowered44
+	B lowered38
+
 lowered43:
 	MOVD R6, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
@@ -7805,13 +8121,8 @@ lowered47:
 	CBZW R17, lowered48
 	WORD $0x4d009204 // STORE3 V4, V16
 lowered48:
-lowered44:
-	ADD R0, R6
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ F8, (R6)
-	B lowered50
+	B lowered44
+
 lowered49:
 	MOVD R6, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
@@ -7833,13 +8144,8 @@ lowered53:
 	CBZW R17, lowered54
 	WORD $0x4d009208 // STORE3 V8, V16
 lowered54:
-lowered50:
-	ADD R0, R6
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ F12, (R6)
-	B lowered56
+	B lowered50
+
 lowered55:
 	MOVD R6, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
@@ -7861,13 +8167,8 @@ lowered59:
 	CBZW R17, lowered60
 	WORD $0x4d00920c // STORE3 V12, V16
 lowered60:
-lowered56:
-	ADD R0, R6
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ F16, (R6)
-	B lowered62
+	B lowered56
+
 lowered61:
 	MOVD R6, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
@@ -7889,13 +8190,8 @@ lowered65:
 	CBZW R17, lowered66
 	WORD $0x4d009210 // STORE3 V16, V16
 lowered66:
-lowered62:
-	ADD R0, R6
-	WORD $0x6eb1ab1f // UMINV4S V31, V24
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ F20, (R6)
-	B lowered68
+	B lowered62
+
 lowered67:
 	MOVD R6, R16
 	WORD $0x0e043f11 // LANE0 V17, V24
@@ -7917,208 +8213,152 @@ lowered71:
 	CBZW R17, lowered72
 	WORD $0x4d009214 // STORE3 V20, V16
 lowered72:
-lowered68:
-	ADD R0, R6
-	MOVD 40(R3), R6
-	NEG R6, R6
-	ADD R6<<2, R2, R6
-	FMOVQ (R6), F0
-	CMPW $0, R1
-	BEQ fresh1
-	MOVD R7, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ (R6), F30
-	B lowered74
+	B lowered68
+
 lowered73:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered75
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408204 // LOAD0 V4, V16
 lowered75:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered76
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409204 // LOAD1 V4, V16
 lowered76:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered77
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408204 // LOAD2 V4, V16
 lowered77:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered78
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409204 // LOAD3 V4, V16
 lowered78:
-lowered74:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4e24d421 // FADD4S V1, V1, 4
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ (R6), F30
-	B lowered80
+	B lowered74
+
 lowered79:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered81
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408204 // LOAD0 V4, V16
 lowered81:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered82
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409204 // LOAD1 V4, V16
 lowered82:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered83
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408204 // LOAD2 V4, V16
 lowered83:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered84
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409204 // LOAD3 V4, V16
 lowered84:
-lowered80:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4e24d4a5 // FADD4S V5, V5, 4
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ (R6), F30
-	B lowered86
+	B lowered80
+
 lowered85:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered87
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408204 // LOAD0 V4, V16
 lowered87:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered88
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409204 // LOAD1 V4, V16
 lowered88:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered89
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408204 // LOAD2 V4, V16
 lowered89:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered90
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409204 // LOAD3 V4, V16
 lowered90:
-lowered86:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4e24d529 // FADD4S V9, V9, 4
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ (R6), F30
-	B lowered92
+	B lowered86
+
 lowered91:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered93
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408204 // LOAD0 V4, V16
 lowered93:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered94
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409204 // LOAD1 V4, V16
 lowered94:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered95
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408204 // LOAD2 V4, V16
 lowered95:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered96
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409204 // LOAD3 V4, V16
 lowered96:
-lowered92:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4e24d5ad // FADD4S V13, V13, 4
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ (R6), F30
-	B lowered98
+	B lowered92
+
 lowered97:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered99
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408204 // LOAD0 V4, V16
 lowered99:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered100
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409204 // LOAD1 V4, V16
 lowered100:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered101
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408204 // LOAD2 V4, V16
 lowered101:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered102
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409204 // LOAD3 V4, V16
 lowered102:
-lowered98:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4e24d631 // FADD4S V17, V17, 4
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ (R6), F30
-	B lowered104
+	B lowered98
+
 lowered103:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered105
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408204 // LOAD0 V4, V16
 lowered105:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered106
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409204 // LOAD1 V4, V16
 lowered106:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered107
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408204 // LOAD2 V4, V16
 lowered107:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered108
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409204 // LOAD3 V4, V16
 lowered108:
-lowered104:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4e24d6b5 // FADD4S V21, V21, 4
-	ADD R0, R6
+	B lowered104
 
-fresh1:
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ F1, (R7)
-	B lowered110
 lowered109:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8140,13 +8380,8 @@ lowered113:
 	CBZW R17, lowered114
 	WORD $0x4d009201 // STORE3 V1, V16
 lowered114:
-lowered110:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ F5, (R7)
-	B lowered116
+	B lowered110
+
 lowered115:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8168,13 +8403,8 @@ lowered119:
 	CBZW R17, lowered120
 	WORD $0x4d009205 // STORE3 V5, V16
 lowered120:
-lowered116:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ F9, (R7)
-	B lowered122
+	B lowered116
+
 lowered121:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8196,13 +8426,8 @@ lowered125:
 	CBZW R17, lowered126
 	WORD $0x4d009209 // STORE3 V9, V16
 lowered126:
-lowered122:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ F13, (R7)
-	B lowered128
+	B lowered122
+
 lowered127:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8224,13 +8449,8 @@ lowered131:
 	CBZW R17, lowered132
 	WORD $0x4d00920d // STORE3 V13, V16
 lowered132:
-lowered128:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ F17, (R7)
-	B lowered134
+	B lowered128
+
 lowered133:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8252,13 +8472,8 @@ lowered137:
 	CBZW R17, lowered138
 	WORD $0x4d009211 // STORE3 V17, V16
 lowered138:
-lowered134:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ F21, (R7)
-	B lowered140
+	B lowered134
+
 lowered139:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8280,208 +8495,152 @@ lowered143:
 	CBZW R17, lowered144
 	WORD $0x4d009215 // STORE3 V21, V16
 lowered144:
-lowered140:
-	ADD R0, R7
-	MOVD 64(R3), R6
-	NEG R6, R6
-	ADD R6<<2, R2, R6
-	FMOVQ (R6), F0
-	CMPW $0, R1
-	BEQ fresh2
-	MOVD R8, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered145
-	FMOVQ (R6), F30
-	B lowered146
+	B lowered140
+
 lowered145:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered147
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered147:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered148
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered148:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered149
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered149:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered150
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered150:
-lowered146:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d442 // FADD4S V2, V2, 1
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered151
-	FMOVQ (R6), F30
-	B lowered152
+	B lowered146
+
 lowered151:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered153
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered153:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered154
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered154:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered155
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered155:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered156
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered156:
-lowered152:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d4c6 // FADD4S V6, V6, 1
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered157
-	FMOVQ (R6), F30
-	B lowered158
+	B lowered152
+
 lowered157:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered159
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered159:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered160
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered160:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered161
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered161:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered162
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered162:
-lowered158:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d54a // FADD4S V10, V10, 1
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered163
-	FMOVQ (R6), F30
-	B lowered164
+	B lowered158
+
 lowered163:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered165
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered165:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered166
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered166:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered167
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered167:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered168
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered168:
-lowered164:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d5ce // FADD4S V14, V14, 1
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered169
-	FMOVQ (R6), F30
-	B lowered170
+	B lowered164
+
 lowered169:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered171
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered171:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered172
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered172:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered173
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered173:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered174
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered174:
-lowered170:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d652 // FADD4S V18, V18, 1
-	ADD R0, R6
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered175
-	FMOVQ (R6), F30
-	B lowered176
+	B lowered170
+
 lowered175:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R6, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered177
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered177:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered178
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered178:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered179
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered179:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered180
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered180:
-lowered176:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d6d6 // FADD4S V22, V22, 1
-	ADD R0, R6
+	B lowered176
 
-fresh2:
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered181
-	FMOVQ F2, (R8)
-	B lowered182
 lowered181:
 	MOVD R8, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8503,13 +8662,8 @@ lowered185:
 	CBZW R17, lowered186
 	WORD $0x4d009202 // STORE3 V2, V16
 lowered186:
-lowered182:
-	ADD R0, R8
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered187
-	FMOVQ F6, (R8)
-	B lowered188
+	B lowered182
+
 lowered187:
 	MOVD R8, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8531,13 +8685,8 @@ lowered191:
 	CBZW R17, lowered192
 	WORD $0x4d009206 // STORE3 V6, V16
 lowered192:
-lowered188:
-	ADD R0, R8
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered193
-	FMOVQ F10, (R8)
-	B lowered194
+	B lowered188
+
 lowered193:
 	MOVD R8, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8559,13 +8708,8 @@ lowered197:
 	CBZW R17, lowered198
 	WORD $0x4d00920a // STORE3 V10, V16
 lowered198:
-lowered194:
-	ADD R0, R8
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered199
-	FMOVQ F14, (R8)
-	B lowered200
+	B lowered194
+
 lowered199:
 	MOVD R8, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8587,13 +8731,8 @@ lowered203:
 	CBZW R17, lowered204
 	WORD $0x4d00920e // STORE3 V14, V16
 lowered204:
-lowered200:
-	ADD R0, R8
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered205
-	FMOVQ F18, (R8)
-	B lowered206
+	B lowered200
+
 lowered205:
 	MOVD R8, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8615,13 +8754,8 @@ lowered209:
 	CBZW R17, lowered210
 	WORD $0x4d009212 // STORE3 V18, V16
 lowered210:
-lowered206:
-	ADD R0, R8
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered211
-	FMOVQ F22, (R8)
-	B lowered212
+	B lowered206
+
 lowered211:
 	MOVD R8, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8643,208 +8777,152 @@ lowered215:
 	CBZW R17, lowered216
 	WORD $0x4d009216 // STORE3 V22, V16
 lowered216:
-lowered212:
-	ADD R0, R8
-	MOVD 88(R3), R3
-	NEG R3, R3
-	ADD R3<<2, R2, R2
-	FMOVQ (R2), F0
-	CMPW $0, R1
-	BEQ fresh3
-	MOVD R9, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered217
-	FMOVQ (R1), F30
-	B lowered218
+	B lowered212
+
 lowered217:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered219
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered219:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered220
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered220:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered221
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered221:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered222
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered222:
-lowered218:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d463 // FADD4S V3, V3, 1
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered223
-	FMOVQ (R1), F30
-	B lowered224
+	B lowered218
+
 lowered223:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered225
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered225:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered226
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered226:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered227
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered227:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered228
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered228:
-lowered224:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d4e7 // FADD4S V7, V7, 1
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered229
-	FMOVQ (R1), F30
-	B lowered230
+	B lowered224
+
 lowered229:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered231
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered231:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered232
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered232:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered233
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered233:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered234
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered234:
-lowered230:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d56b // FADD4S V11, V11, 1
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered235
-	FMOVQ (R1), F30
-	B lowered236
+	B lowered230
+
 lowered235:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered237
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered237:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered238
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered238:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered239
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered239:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered240
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered240:
-lowered236:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d5ef // FADD4S V15, V15, 1
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered241
-	FMOVQ (R1), F30
-	B lowered242
+	B lowered236
+
 lowered241:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered243
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered243:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered244
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered244:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered245
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered245:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered246
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered246:
-lowered242:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d673 // FADD4S V19, V19, 1
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered247
-	FMOVQ (R1), F30
-	B lowered248
+	B lowered242
+
 lowered247:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered249
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered249:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered250
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered250:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered251
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered251:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered252
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered252:
-lowered248:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d6f7 // FADD4S V23, V23, 1
-	ADD R0, R1
+	B lowered248
 
-fresh3:
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered253
-	FMOVQ F3, (R9)
-	B lowered254
 lowered253:
 	MOVD R9, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8866,13 +8944,8 @@ lowered257:
 	CBZW R17, lowered258
 	WORD $0x4d009203 // STORE3 V3, V16
 lowered258:
-lowered254:
-	ADD R0, R9
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered259
-	FMOVQ F7, (R9)
-	B lowered260
+	B lowered254
+
 lowered259:
 	MOVD R9, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8894,13 +8967,8 @@ lowered263:
 	CBZW R17, lowered264
 	WORD $0x4d009207 // STORE3 V7, V16
 lowered264:
-lowered260:
-	ADD R0, R9
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered265
-	FMOVQ F11, (R9)
-	B lowered266
+	B lowered260
+
 lowered265:
 	MOVD R9, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8922,13 +8990,8 @@ lowered269:
 	CBZW R17, lowered270
 	WORD $0x4d00920b // STORE3 V11, V16
 lowered270:
-lowered266:
-	ADD R0, R9
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered271
-	FMOVQ F15, (R9)
-	B lowered272
+	B lowered266
+
 lowered271:
 	MOVD R9, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8950,13 +9013,8 @@ lowered275:
 	CBZW R17, lowered276
 	WORD $0x4d00920f // STORE3 V15, V16
 lowered276:
-lowered272:
-	ADD R0, R9
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered277
-	FMOVQ F19, (R9)
-	B lowered278
+	B lowered272
+
 lowered277:
 	MOVD R9, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -8978,13 +9036,8 @@ lowered281:
 	CBZW R17, lowered282
 	WORD $0x4d009213 // STORE3 V19, V16
 lowered282:
-lowered278:
-	ADD R0, R9
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered283
-	FMOVQ F23, (R9)
-	B lowered284
+	B lowered278
+
 lowered283:
 	MOVD R9, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -9006,9 +9059,7 @@ lowered287:
 	CBZW R17, lowered288
 	WORD $0x4d009217 // STORE3 V23, V16
 lowered288:
-lowered284:
-	ADD R0, R9
-	RET
+	B lowered284
 
 // func scattered6x2NEON(k int, a *float32, b *float32, offs *int, c *float32, ldc int, v *int, words *int32, accumulate bool)
 TEXT ·scattered6x2NEON(SB), NOSPLIT, $0-65
@@ -9164,187 +9215,43 @@ store:
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R8), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R8), F13
 lowered2:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
 	WORD $0x4e2dd400 // FADD4S V0, V0, 13
 	ADD R0, R8
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R8), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R8), F13
 lowered8:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
 	WORD $0x4e2dd442 // FADD4S V2, V2, 13
 	ADD R0, R8
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R8), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R8), F13
 lowered14:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
 	WORD $0x4e2dd484 // FADD4S V4, V4, 13
 	ADD R0, R8
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R8), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R8), F13
 lowered20:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
 	WORD $0x4e2dd4c6 // FADD4S V6, V6, 13
 	ADD R0, R8
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R8), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R8), F13
 lowered26:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
 	WORD $0x4e2dd508 // FADD4S V8, V8, 13
 	ADD R0, R8
 	WORD $0x6eb1a99f // UMINV4S V31, V12
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
-	FMOVQ (R8), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
+	FMOVQ (R8), F13
 lowered32:
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
 	WORD $0x4e2dd54a // FADD4S V10, V10, 13
 	ADD R0, R8
 
@@ -9353,7 +9260,271 @@ fresh0:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered37
 	FMOVQ F0, (R6)
-	B lowered38
+lowered38:
+	ADD R0, R6
+	WORD $0x6eb1a99f // UMINV4S V31, V12
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered43
+	FMOVQ F2, (R6)
+lowered44:
+	ADD R0, R6
+	WORD $0x6eb1a99f // UMINV4S V31, V12
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered49
+	FMOVQ F4, (R6)
+lowered50:
+	ADD R0, R6
+	WORD $0x6eb1a99f // UMINV4S V31, V12
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered55
+	FMOVQ F6, (R6)
+lowered56:
+	ADD R0, R6
+	WORD $0x6eb1a99f // UMINV4S V31, V12
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered61
+	FMOVQ F8, (R6)
+lowered62:
+	ADD R0, R6
+	WORD $0x6eb1a99f // UMINV4S V31, V12
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered67
+	FMOVQ F10, (R6)
+lowered68:
+	ADD R0, R6
+	MOVD 40(R3), R3
+	NEG R3, R3
+	ADD R3<<2, R2, R2
+	FMOVQ (R2), F0
+	CMPW $0, R1
+	BEQ fresh1
+	MOVD R7, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered73
+	FMOVQ (R1), F2
+lowered74:
+	WORD $0x4e22d421 // FADD4S V1, V1, 2
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered79
+	FMOVQ (R1), F2
+lowered80:
+	WORD $0x4e22d463 // FADD4S V3, V3, 2
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered85
+	FMOVQ (R1), F2
+lowered86:
+	WORD $0x4e22d4a5 // FADD4S V5, V5, 2
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered91
+	FMOVQ (R1), F2
+lowered92:
+	WORD $0x4e22d4e7 // FADD4S V7, V7, 2
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered97
+	FMOVQ (R1), F2
+lowered98:
+	WORD $0x4e22d529 // FADD4S V9, V9, 2
+	ADD R0, R1
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered103
+	FMOVQ (R1), F2
+lowered104:
+	WORD $0x4e22d56b // FADD4S V11, V11, 2
+	ADD R0, R1
+
+fresh1:
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered109
+	FMOVQ F1, (R7)
+lowered110:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered115
+	FMOVQ F3, (R7)
+lowered116:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered121
+	FMOVQ F5, (R7)
+lowered122:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered127
+	FMOVQ F7, (R7)
+lowered128:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered133
+	FMOVQ F9, (R7)
+lowered134:
+	ADD R0, R7
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered139
+	FMOVQ F11, (R7)
+lowered140:
+	ADD R0, R7
+	RET
+
+lowered1:
+	WORD $0x6e2d1dad // EOR16B V13, V13, 13
+	MOVD R8, R16
+	WORD $0x0e043d91 // LANE0 V17, V12
+	CBZW R17, lowered3
+	WORD $0x0d40820d // LOAD0 V13, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d91 // LANE1 V17, V12
+	CBZW R17, lowered4
+	WORD $0x0d40920d // LOAD1 V13, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d91 // LANE2 V17, V12
+	CBZW R17, lowered5
+	WORD $0x4d40820d // LOAD2 V13, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d91 // LANE3 V17, V12
+	CBZW R17, lowered6
+	WORD $0x4d40920d // LOAD3 V13, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e2d1dad // EOR16B V13, V13, 13
+	MOVD R8, R16
+	WORD $0x0e043d91 // LANE0 V17, V12
+	CBZW R17, lowered9
+	WORD $0x0d40820d // LOAD0 V13, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3d91 // LANE1 V17, V12
+	CBZW R17, lowered10
+	WORD $0x0d40920d // LOAD1 V13, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143d91 // LANE2 V17, V12
+	CBZW R17, lowered11
+	WORD $0x4d40820d // LOAD2 V13, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3d91 // LANE3 V17, V12
+	CBZW R17, lowered12
+	WORD $0x4d40920d // LOAD3 V13, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e2d1dad // EOR16B V13, V13, 13
+	MOVD R8, R16
+	WORD $0x0e043d91 // LANE0 V17, V12
+	CBZW R17, lowered15
+	WORD $0x0d40820d // LOAD0 V13, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3d91 // LANE1 V17, V12
+	CBZW R17, lowered16
+	WORD $0x0d40920d // LOAD1 V13, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143d91 // LANE2 V17, V12
+	CBZW R17, lowered17
+	WORD $0x4d40820d // LOAD2 V13, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3d91 // LANE3 V17, V12
+	CBZW R17, lowered18
+	WORD $0x4d40920d // LOAD3 V13, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e2d1dad // EOR16B V13, V13, 13
+	MOVD R8, R16
+	WORD $0x0e043d91 // LANE0 V17, V12
+	CBZW R17, lowered21
+	WORD $0x0d40820d // LOAD0 V13, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3d91 // LANE1 V17, V12
+	CBZW R17, lowered22
+	WORD $0x0d40920d // LOAD1 V13, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143d91 // LANE2 V17, V12
+	CBZW R17, lowered23
+	WORD $0x4d40820d // LOAD2 V13, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3d91 // LANE3 V17, V12
+	CBZW R17, lowered24
+	WORD $0x4d40920d // LOAD3 V13, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e2d1dad // EOR16B V13, V13, 13
+	MOVD R8, R16
+	WORD $0x0e043d91 // LANE0 V17, V12
+	CBZW R17, lowered27
+	WORD $0x0d40820d // LOAD0 V13, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3d91 // LANE1 V17, V12
+	CBZW R17, lowered28
+	WORD $0x0d40920d // LOAD1 V13, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143d91 // LANE2 V17, V12
+	CBZW R17, lowered29
+	WORD $0x4d40820d // LOAD2 V13, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3d91 // LANE3 V17, V12
+	CBZW R17, lowered30
+	WORD $0x4d40920d // LOAD3 V13, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x6e2d1dad // EOR16B V13, V13, 13
+	MOVD R8, R16
+	WORD $0x0e043d91 // LANE0 V17, V12
+	CBZW R17, lowered33
+	WORD $0x0d40820d // LOAD0 V13, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3d91 // LANE1 V17, V12
+	CBZW R17, lowered34
+	WORD $0x0d40920d // LOAD1 V13, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143d91 // LANE2 V17, V12
+	CBZW R17, lowered35
+	WORD $0x4d40820d // LOAD2 V13, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3d91 // LANE3 V17, V12
+	CBZW R17, lowered36
+	WORD $0x4d40920d // LOAD3 V13, V16
+lowered36:
+	B lowered32
+
 lowered37:
 	MOVD R6, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
@@ -9375,13 +9546,8 @@ lowered41:
 	CBZW R17, lowered42
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered42:
-lowered38:
-	ADD R0, R6
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ F2, (R6)
-	B lowered44
+	B lowered38
+
 lowered43:
 	MOVD R6, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
@@ -9403,13 +9569,8 @@ lowered47:
 	CBZW R17, lowered48
 	WORD $0x4d009202 // STORE3 V2, V16
 lowered48:
-lowered44:
-	ADD R0, R6
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ F4, (R6)
-	B lowered50
+	B lowered44
+
 lowered49:
 	MOVD R6, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
@@ -9431,13 +9592,8 @@ lowered53:
 	CBZW R17, lowered54
 	WORD $0x4d009204 // STORE3 V4, V16
 lowered54:
-lowered50:
-	ADD R0, R6
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ F6, (R6)
-	B lowered56
+	B lowered50
+
 lowered55:
 	MOVD R6, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
@@ -9459,13 +9615,8 @@ lowered59:
 	CBZW R17, lowered60
 	WORD $0x4d009206 // STORE3 V6, V16
 lowered60:
-lowered56:
-	ADD R0, R6
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ F8, (R6)
-	B lowered62
+	B lowered56
+
 lowered61:
 	MOVD R6, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
@@ -9487,13 +9638,8 @@ lowered65:
 	CBZW R17, lowered66
 	WORD $0x4d009208 // STORE3 V8, V16
 lowered66:
-lowered62:
-	ADD R0, R6
-	WORD $0x6eb1a99f // UMINV4S V31, V12
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ F10, (R6)
-	B lowered68
+	B lowered62
+
 lowered67:
 	MOVD R6, R16
 	WORD $0x0e043d91 // LANE0 V17, V12
@@ -9515,208 +9661,152 @@ lowered71:
 	CBZW R17, lowered72
 	WORD $0x4d00920a // STORE3 V10, V16
 lowered72:
-lowered68:
-	ADD R0, R6
-	MOVD 40(R3), R3
-	NEG R3, R3
-	ADD R3<<2, R2, R2
-	FMOVQ (R2), F0
-	CMPW $0, R1
-	BEQ fresh1
-	MOVD R7, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered73
-	FMOVQ (R1), F30
-	B lowered74
+	B lowered68
+
 lowered73:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered75
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408202 // LOAD0 V2, V16
 lowered75:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered76
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409202 // LOAD1 V2, V16
 lowered76:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered77
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408202 // LOAD2 V2, V16
 lowered77:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered78
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409202 // LOAD3 V2, V16
 lowered78:
-lowered74:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	WORD $0x4e22d421 // FADD4S V1, V1, 2
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered79
-	FMOVQ (R1), F30
-	B lowered80
+	B lowered74
+
 lowered79:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered81
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408202 // LOAD0 V2, V16
 lowered81:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered82
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409202 // LOAD1 V2, V16
 lowered82:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered83
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408202 // LOAD2 V2, V16
 lowered83:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered84
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409202 // LOAD3 V2, V16
 lowered84:
-lowered80:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	WORD $0x4e22d463 // FADD4S V3, V3, 2
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered85
-	FMOVQ (R1), F30
-	B lowered86
+	B lowered80
+
 lowered85:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered87
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408202 // LOAD0 V2, V16
 lowered87:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered88
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409202 // LOAD1 V2, V16
 lowered88:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered89
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408202 // LOAD2 V2, V16
 lowered89:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered90
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409202 // LOAD3 V2, V16
 lowered90:
-lowered86:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	WORD $0x4e22d4a5 // FADD4S V5, V5, 2
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered91
-	FMOVQ (R1), F30
-	B lowered92
+	B lowered86
+
 lowered91:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered93
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408202 // LOAD0 V2, V16
 lowered93:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered94
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409202 // LOAD1 V2, V16
 lowered94:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered95
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408202 // LOAD2 V2, V16
 lowered95:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered96
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409202 // LOAD3 V2, V16
 lowered96:
-lowered92:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	WORD $0x4e22d4e7 // FADD4S V7, V7, 2
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered97
-	FMOVQ (R1), F30
-	B lowered98
+	B lowered92
+
 lowered97:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered99
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408202 // LOAD0 V2, V16
 lowered99:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered100
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409202 // LOAD1 V2, V16
 lowered100:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered101
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408202 // LOAD2 V2, V16
 lowered101:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered102
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409202 // LOAD3 V2, V16
 lowered102:
-lowered98:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	WORD $0x4e22d529 // FADD4S V9, V9, 2
-	ADD R0, R1
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered103
-	FMOVQ (R1), F30
-	B lowered104
+	B lowered98
+
 lowered103:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered105
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408202 // LOAD0 V2, V16
 lowered105:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered106
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409202 // LOAD1 V2, V16
 lowered106:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered107
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408202 // LOAD2 V2, V16
 lowered107:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered108
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409202 // LOAD3 V2, V16
 lowered108:
-lowered104:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	WORD $0x4e22d56b // FADD4S V11, V11, 2
-	ADD R0, R1
+	B lowered104
 
-fresh1:
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered109
-	FMOVQ F1, (R7)
-	B lowered110
 lowered109:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -9738,13 +9828,8 @@ lowered113:
 	CBZW R17, lowered114
 	WORD $0x4d009201 // STORE3 V1, V16
 lowered114:
-lowered110:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered115
-	FMOVQ F3, (R7)
-	B lowered116
+	B lowered110
+
 lowered115:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -9766,13 +9851,8 @@ lowered119:
 	CBZW R17, lowered120
 	WORD $0x4d009203 // STORE3 V3, V16
 lowered120:
-lowered116:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered121
-	FMOVQ F5, (R7)
-	B lowered122
+	B lowered116
+
 lowered121:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -9794,13 +9874,8 @@ lowered125:
 	CBZW R17, lowered126
 	WORD $0x4d009205 // STORE3 V5, V16
 lowered126:
-lowered122:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered127
-	FMOVQ F7, (R7)
-	B lowered128
+	B lowered122
+
 lowered127:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -9822,13 +9897,8 @@ lowered131:
 	CBZW R17, lowered132
 	WORD $0x4d009207 // STORE3 V7, V16
 lowered132:
-lowered128:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered133
-	FMOVQ F9, (R7)
-	B lowered134
+	B lowered128
+
 lowered133:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -9850,13 +9920,8 @@ lowered137:
 	CBZW R17, lowered138
 	WORD $0x4d009209 // STORE3 V9, V16
 lowered138:
-lowered134:
-	ADD R0, R7
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered139
-	FMOVQ F11, (R7)
-	B lowered140
+	B lowered134
+
 lowered139:
 	MOVD R7, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -9878,9 +9943,7 @@ lowered143:
 	CBZW R17, lowered144
 	WORD $0x4d00920b // STORE3 V11, V16
 lowered144:
-lowered140:
-	ADD R0, R7
-	RET
+	B lowered140
 
 // func packA6NEON(dst *float32, src *float32, ld int, k int)
 TEXT ·packA6NEON(SB), NOSPLIT, $0-32
@@ -10052,149 +10115,30 @@ one:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R23), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R23, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R23), F9
 lowered2:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R19), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R19), F10
 lowered8:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
 	WORD $0x4e2acd20 // FMLA4S V0, V9, 10
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R20), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R20), F10
 lowered14:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
 	WORD $0x4e2acd21 // FMLA4S V1, V9, 10
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R21), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R21, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R21), F10
 lowered20:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
 	WORD $0x4e2acd22 // FMLA4S V2, V9, 10
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
 	FMOVQ (R22), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R22, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
 lowered26:
 	WORD $0x4ebe1fc8 // ORR16B V8, V30, 30
 	WORD $0x4e28cd23 // FMLA4S V3, V9, 8
@@ -10220,6 +10164,126 @@ done:
 	WORD $0x4e20d440 // FADD4S V0, V2, 0
 	FMOVQ F0, (R0)
 	RET
+
+lowered1:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	MOVD R23, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered3
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered4
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered5
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered6
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	MOVD R19, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered9
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered10
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered11
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered12
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	MOVD R20, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered15
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered16
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered17
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered18
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	MOVD R21, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered21
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered22
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered23
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered24
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	MOVD R22, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered27
+	WORD $0x0d40821e // LOAD0 V30, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered28
+	WORD $0x0d40921e // LOAD1 V30, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered29
+	WORD $0x4d40821e // LOAD2 V30, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered30
+	WORD $0x4d40921e // LOAD3 V30, V16
+lowered30:
+	B lowered26
 
 // func dotRows1x1NEON(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
 TEXT ·dotRows1x1NEON(SB), NOSPLIT, $0-56
@@ -10267,59 +10331,12 @@ one:
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R20), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R20), F3
 lowered2:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ (R19), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
 lowered8:
 	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
 	WORD $0x4e22cc60 // FMLA4S V0, V3, 2
@@ -10342,6 +10359,54 @@ done:
 	WORD $0x4e20d420 // FADD4S V0, V1, 0
 	FMOVS F0, (R0)
 	RET
+
+lowered1:
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	MOVD R20, R16
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered3
+	WORD $0x0d408203 // LOAD0 V3, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered4
+	WORD $0x0d409203 // LOAD1 V3, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered5
+	WORD $0x4d408203 // LOAD2 V3, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered6
+	WORD $0x4d409203 // LOAD3 V3, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	MOVD R19, R16
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered9
+	WORD $0x0d40821e // LOAD0 V30, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered10
+	WORD $0x0d40921e // LOAD1 V30, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered11
+	WORD $0x4d40821e // LOAD2 V30, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered12
+	WORD $0x4d40921e // LOAD3 V30, V16
+lowered12:
+	B lowered8
 
 // func dotRows2x4NEON(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
 TEXT ·dotRows2x4NEON(SB), NOSPLIT, $0-56
@@ -10442,182 +10507,39 @@ one:
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R23), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R23, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R23), F17
 lowered2:
-	WORD $0x4ebe1fd1 // ORR16B V17, V30, 30
 	ADD R11, R1, R24
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R24), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R24, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R24), F18
 lowered8:
-	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R19), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R19), F19
 lowered14:
-	WORD $0x4ebe1fd3 // ORR16B V19, V30, 30
 	WORD $0x4e33ce20 // FMLA4S V0, V17, 19
 	WORD $0x4e33ce44 // FMLA4S V4, V18, 19
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R20), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R20), F19
 lowered20:
-	WORD $0x4ebe1fd3 // ORR16B V19, V30, 30
 	WORD $0x4e33ce21 // FMLA4S V1, V17, 19
 	WORD $0x4e33ce45 // FMLA4S V5, V18, 19
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R21), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R21, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R21), F19
 lowered26:
-	WORD $0x4ebe1fd3 // ORR16B V19, V30, 30
 	WORD $0x4e33ce22 // FMLA4S V2, V17, 19
 	WORD $0x4e33ce46 // FMLA4S V6, V18, 19
 	WORD $0x6eb1aa1f // UMINV4S V31, V16
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
 	FMOVQ (R22), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R22, R16
-	WORD $0x0e043e11 // LANE0 V17, V16
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3e11 // LANE1 V17, V16
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143e11 // LANE2 V17, V16
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3e11 // LANE3 V17, V16
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
 lowered32:
 	WORD $0x4ebe1fd0 // ORR16B V16, V30, 30
 	WORD $0x4e30ce23 // FMLA4S V3, V17, 16
@@ -10660,6 +10582,150 @@ done:
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 	FMOVQ F0, 16(R0)
 	RET
+
+lowered1:
+	WORD $0x6e311e31 // EOR16B V17, V17, 17
+	MOVD R23, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered3
+	WORD $0x0d408211 // LOAD0 V17, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered4
+	WORD $0x0d409211 // LOAD1 V17, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered5
+	WORD $0x4d408211 // LOAD2 V17, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered6
+	WORD $0x4d409211 // LOAD3 V17, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e321e52 // EOR16B V18, V18, 18
+	MOVD R24, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered9
+	WORD $0x0d408212 // LOAD0 V18, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered10
+	WORD $0x0d409212 // LOAD1 V18, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered11
+	WORD $0x4d408212 // LOAD2 V18, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered12
+	WORD $0x4d409212 // LOAD3 V18, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e331e73 // EOR16B V19, V19, 19
+	MOVD R19, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered15
+	WORD $0x0d408213 // LOAD0 V19, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered16
+	WORD $0x0d409213 // LOAD1 V19, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered17
+	WORD $0x4d408213 // LOAD2 V19, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered18
+	WORD $0x4d409213 // LOAD3 V19, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e331e73 // EOR16B V19, V19, 19
+	MOVD R20, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered21
+	WORD $0x0d408213 // LOAD0 V19, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered22
+	WORD $0x0d409213 // LOAD1 V19, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered23
+	WORD $0x4d408213 // LOAD2 V19, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered24
+	WORD $0x4d409213 // LOAD3 V19, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e331e73 // EOR16B V19, V19, 19
+	MOVD R21, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered27
+	WORD $0x0d408213 // LOAD0 V19, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered28
+	WORD $0x0d409213 // LOAD1 V19, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered29
+	WORD $0x4d408213 // LOAD2 V19, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered30
+	WORD $0x4d409213 // LOAD3 V19, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	MOVD R22, R16
+	WORD $0x0e043e11 // LANE0 V17, V16
+	CBZW R17, lowered33
+	WORD $0x0d40821e // LOAD0 V30, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3e11 // LANE1 V17, V16
+	CBZW R17, lowered34
+	WORD $0x0d40921e // LOAD1 V30, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143e11 // LANE2 V17, V16
+	CBZW R17, lowered35
+	WORD $0x4d40821e // LOAD2 V30, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3e11 // LANE3 V17, V16
+	CBZW R17, lowered36
+	WORD $0x4d40921e // LOAD3 V30, V16
+lowered36:
+	B lowered32
 
 // func dotRows2x1NEON(sums *float32, a *float32, lda int, b *float32, ldb int, k int, words *int32)
 TEXT ·dotRows2x1NEON(SB), NOSPLIT, $0-56
@@ -10715,89 +10781,18 @@ one:
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R20), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R20), F5
 lowered2:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
 	ADD R8, R1, R21
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R21), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R21, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R21), F6
 lowered8:
-	WORD $0x4ebe1fc6 // ORR16B V6, V30, 30
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
 	FMOVQ (R19), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
 lowered14:
 	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
 	WORD $0x4e24cca0 // FMLA4S V0, V5, 4
@@ -10834,6 +10829,78 @@ done:
 	WORD $0x4e21d400 // FADD4S V0, V0, 1
 	FMOVS F0, 4(R0)
 	RET
+
+lowered1:
+	WORD $0x6e251ca5 // EOR16B V5, V5, 5
+	MOVD R20, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered3
+	WORD $0x0d408205 // LOAD0 V5, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered4
+	WORD $0x0d409205 // LOAD1 V5, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered5
+	WORD $0x4d408205 // LOAD2 V5, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered6
+	WORD $0x4d409205 // LOAD3 V5, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD R21, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered9
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered10
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered11
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered12
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	MOVD R19, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered15
+	WORD $0x0d40821e // LOAD0 V30, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered16
+	WORD $0x0d40921e // LOAD1 V30, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered17
+	WORD $0x4d40821e // LOAD2 V30, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered18
+	WORD $0x4d40921e // LOAD3 V30, V16
+lowered18:
+	B lowered14
 
 // func mixRows1NEON(d *float32, ldd int, a *float32, lda int, b *float32, ldb int, n int, words *int32)
 TEXT ·mixRows1NEON(SB), NOSPLIT, $0-64
@@ -10918,157 +10985,164 @@ one:
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R23), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R23, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R23), F5
 lowered2:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R19), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R19), F6
 lowered8:
-	WORD $0x4ebe1fc6 // ORR16B V6, V30, 30
 	WORD $0x4e26cc05 // FMLA4S V5, V0, 6
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R20), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R20), F6
 lowered14:
-	WORD $0x4ebe1fc6 // ORR16B V6, V30, 30
 	WORD $0x4e26cc25 // FMLA4S V5, V1, 6
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R21), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R21, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R21), F6
 lowered20:
-	WORD $0x4ebe1fc6 // ORR16B V6, V30, 30
 	WORD $0x4e26cc45 // FMLA4S V5, V2, 6
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R22), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R22, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R22), F6
 lowered26:
-	WORD $0x4ebe1fc6 // ORR16B V6, V30, 30
 	WORD $0x4e26cc65 // FMLA4S V5, V3, 6
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
 	FMOVQ F5, (R23)
-	B lowered32
+lowered32:
+	ADD $0x00000010, R9
+	SUBS $0x00000004, R7
+	B one
+
+done:
+	RET
+
+lowered1:
+	WORD $0x6e251ca5 // EOR16B V5, V5, 5
+	MOVD R23, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered3
+	WORD $0x0d408205 // LOAD0 V5, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered4
+	WORD $0x0d409205 // LOAD1 V5, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered5
+	WORD $0x4d408205 // LOAD2 V5, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered6
+	WORD $0x4d409205 // LOAD3 V5, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD R19, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered9
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered10
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered11
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered12
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD R20, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered15
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered16
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered17
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered18
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD R21, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered21
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered22
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered23
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered24
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD R22, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered27
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered28
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered29
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered30
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered30:
+	B lowered26
+
 lowered31:
 	MOVD R23, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
@@ -11090,13 +11164,7 @@ lowered35:
 	CBZW R17, lowered36
 	WORD $0x4d009205 // STORE3 V5, V16
 lowered36:
-lowered32:
-	ADD $0x00000010, R9
-	SUBS $0x00000004, R7
-	B one
-
-done:
-	RET
+	B lowered32
 
 // func mixRows2NEON(d *float32, ldd int, a *float32, lda int, b *float32, ldb int, n int, words *int32)
 TEXT ·mixRows2NEON(SB), NOSPLIT, $0-64
@@ -11204,191 +11272,203 @@ one:
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R23), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R23, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R23), F9
 lowered2:
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
 	ADD R10, R0, R24
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R24), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R24, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R24), F10
 lowered8:
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R19), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R19), F11
 lowered14:
-	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
 	WORD $0x4e2bcc09 // FMLA4S V9, V0, 11
 	WORD $0x4e2bcc8a // FMLA4S V10, V4, 11
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R20), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R20), F11
 lowered20:
-	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
 	WORD $0x4e2bcc29 // FMLA4S V9, V1, 11
 	WORD $0x4e2bccaa // FMLA4S V10, V5, 11
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R21), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R21, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R21), F11
 lowered26:
-	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
 	WORD $0x4e2bcc49 // FMLA4S V9, V2, 11
 	WORD $0x4e2bccca // FMLA4S V10, V6, 11
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
-	FMOVQ (R22), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R22, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
+	FMOVQ (R22), F11
 lowered32:
-	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
 	WORD $0x4e2bcc69 // FMLA4S V9, V3, 11
 	WORD $0x4e2bccea // FMLA4S V10, V7, 11
 	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered37
 	FMOVQ F9, (R23)
-	B lowered38
+lowered38:
+	WORD $0x6eb1a91f // UMINV4S V31, V8
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered43
+	FMOVQ F10, (R24)
+lowered44:
+	ADD $0x00000010, R10
+	SUBS $0x00000004, R8
+	B one
+
+done:
+	RET
+
+lowered1:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	MOVD R23, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered3
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered4
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered5
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered6
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	MOVD R24, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered9
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered10
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered11
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered12
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
+	MOVD R19, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered15
+	WORD $0x0d40820b // LOAD0 V11, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered16
+	WORD $0x0d40920b // LOAD1 V11, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered17
+	WORD $0x4d40820b // LOAD2 V11, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered18
+	WORD $0x4d40920b // LOAD3 V11, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
+	MOVD R20, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered21
+	WORD $0x0d40820b // LOAD0 V11, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered22
+	WORD $0x0d40920b // LOAD1 V11, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered23
+	WORD $0x4d40820b // LOAD2 V11, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered24
+	WORD $0x4d40920b // LOAD3 V11, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
+	MOVD R21, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered27
+	WORD $0x0d40820b // LOAD0 V11, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered28
+	WORD $0x0d40920b // LOAD1 V11, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered29
+	WORD $0x4d40820b // LOAD2 V11, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered30
+	WORD $0x4d40920b // LOAD3 V11, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
+	MOVD R22, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered33
+	WORD $0x0d40820b // LOAD0 V11, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered34
+	WORD $0x0d40920b // LOAD1 V11, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered35
+	WORD $0x4d40820b // LOAD2 V11, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered36
+	WORD $0x4d40920b // LOAD3 V11, V16
+lowered36:
+	B lowered32
+
 lowered37:
 	MOVD R23, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
@@ -11410,12 +11490,8 @@ lowered41:
 	CBZW R17, lowered42
 	WORD $0x4d009209 // STORE3 V9, V16
 lowered42:
-lowered38:
-	WORD $0x6eb1a91f // UMINV4S V31, V8
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ F10, (R24)
-	B lowered44
+	B lowered38
+
 lowered43:
 	MOVD R24, R16
 	WORD $0x0e043d11 // LANE0 V17, V8
@@ -11437,13 +11513,7 @@ lowered47:
 	CBZW R17, lowered48
 	WORD $0x4d00920a // STORE3 V10, V16
 lowered48:
-lowered44:
-	ADD $0x00000010, R10
-	SUBS $0x00000004, R8
-	B one
-
-done:
-	RET
+	B lowered44
 
 // func outerRows1NEON(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
 TEXT ·outerRows1NEON(SB), NOSPLIT, $0-72
@@ -11503,38 +11573,48 @@ one:
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R20), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R20), F2
 lowered2:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
 	WORD $0x6e20dc42 // FMUL4S V2, V2, 0
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F2, (R19)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R9
+	SUBS $0x00000004, R7
+	B one
+
+done:
+	ADD R2, R0
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	MOVD R20, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered3
+	WORD $0x0d408202 // LOAD0 V2, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered4
+	WORD $0x0d409202 // LOAD1 V2, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered5
+	WORD $0x4d408202 // LOAD2 V2, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered6
+	WORD $0x4d409202 // LOAD3 V2, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R19, R16
 	WORD $0x0e043c31 // LANE0 V17, V1
@@ -11556,16 +11636,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009202 // STORE3 V2, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R9
-	SUBS $0x00000004, R7
-	B one
-
-done:
-	ADD R2, R0
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered8
 
 // func addOuterRows1NEON(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
 TEXT ·addOuterRows1NEON(SB), NOSPLIT, $0-72
@@ -11628,68 +11699,78 @@ one:
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R19), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R19), F2
 lowered2:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
 	ADD R9, R6, R20
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R20), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R20), F3
 lowered8:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
 	WORD $0x4e23cc02 // FMLA4S V2, V0, 3
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
 	FMOVQ F2, (R19)
-	B lowered14
+lowered14:
+	ADD $0x00000010, R9
+	SUBS $0x00000004, R7
+	B one
+
+done:
+	ADD R2, R0
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	MOVD R19, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered3
+	WORD $0x0d408202 // LOAD0 V2, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered4
+	WORD $0x0d409202 // LOAD1 V2, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered5
+	WORD $0x4d408202 // LOAD2 V2, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered6
+	WORD $0x4d409202 // LOAD3 V2, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	MOVD R20, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d408203 // LOAD0 V3, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d409203 // LOAD1 V3, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d408203 // LOAD2 V3, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d409203 // LOAD3 V3, V16
+lowered12:
+	B lowered8
+
 lowered13:
 	MOVD R19, R16
 	WORD $0x0e043c31 // LANE0 V17, V1
@@ -11711,16 +11792,7 @@ lowered17:
 	CBZW R17, lowered18
 	WORD $0x4d009202 // STORE3 V2, V16
 lowered18:
-lowered14:
-	ADD $0x00000010, R9
-	SUBS $0x00000004, R7
-	B one
-
-done:
-	ADD R2, R0
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered14
 
 // func outerRows2NEON(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
 TEXT ·outerRows2NEON(SB), NOSPLIT, $0-72
@@ -11794,69 +11866,79 @@ one:
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R20), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R20), F3
 lowered2:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
 	WORD $0x6e20dc63 // FMUL4S V3, V3, 0
 	ADD R11, R6, R21
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R21), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R21, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R21), F4
 lowered8:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
 	WORD $0x4e24cc23 // FMLA4S V3, V1, 4
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
 	FMOVQ F3, (R19)
-	B lowered14
+lowered14:
+	ADD $0x00000010, R11
+	SUBS $0x00000004, R9
+	B one
+
+done:
+	ADD R2, R0
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	MOVD R20, R16
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered3
+	WORD $0x0d408203 // LOAD0 V3, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered4
+	WORD $0x0d409203 // LOAD1 V3, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered5
+	WORD $0x4d408203 // LOAD2 V3, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered6
+	WORD $0x4d409203 // LOAD3 V3, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
+	MOVD R21, R16
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered9
+	WORD $0x0d408204 // LOAD0 V4, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered10
+	WORD $0x0d409204 // LOAD1 V4, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered11
+	WORD $0x4d408204 // LOAD2 V4, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered12
+	WORD $0x4d409204 // LOAD3 V4, V16
+lowered12:
+	B lowered8
+
 lowered13:
 	MOVD R19, R16
 	WORD $0x0e043c51 // LANE0 V17, V2
@@ -11878,16 +11960,7 @@ lowered17:
 	CBZW R17, lowered18
 	WORD $0x4d009203 // STORE3 V3, V16
 lowered18:
-lowered14:
-	ADD $0x00000010, R11
-	SUBS $0x00000004, R9
-	B one
-
-done:
-	ADD R2, R0
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered14
 
 // func addOuterRows2NEON(d *float32, ldd int, rows int, a *float32, lda int, x *float32, ldx int, n int, words *int32)
 TEXT ·addOuterRows2NEON(SB), NOSPLIT, $0-72
@@ -11964,99 +12037,109 @@ one:
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R19), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R19), F3
 lowered2:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
 	ADD R11, R8, R20
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R20), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R20), F4
 lowered8:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
 	WORD $0x4e24cc03 // FMLA4S V3, V0, 4
 	ADD R11, R6, R21
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R21), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R21, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R21), F4
 lowered14:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
 	WORD $0x4e24cc23 // FMLA4S V3, V1, 4
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
 	FMOVQ F3, (R19)
-	B lowered20
+lowered20:
+	ADD $0x00000010, R11
+	SUBS $0x00000004, R9
+	B one
+
+done:
+	ADD R2, R0
+	SUBS $1, R1
+	BNE row
+	RET
+
+lowered1:
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	MOVD R19, R16
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered3
+	WORD $0x0d408203 // LOAD0 V3, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered4
+	WORD $0x0d409203 // LOAD1 V3, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered5
+	WORD $0x4d408203 // LOAD2 V3, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered6
+	WORD $0x4d409203 // LOAD3 V3, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
+	MOVD R20, R16
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered9
+	WORD $0x0d408204 // LOAD0 V4, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered10
+	WORD $0x0d409204 // LOAD1 V4, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered11
+	WORD $0x4d408204 // LOAD2 V4, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered12
+	WORD $0x4d409204 // LOAD3 V4, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
+	MOVD R21, R16
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered15
+	WORD $0x0d408204 // LOAD0 V4, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered16
+	WORD $0x0d409204 // LOAD1 V4, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered17
+	WORD $0x4d408204 // LOAD2 V4, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered18
+	WORD $0x4d409204 // LOAD3 V4, V16
+lowered18:
+	B lowered14
+
 lowered19:
 	MOVD R19, R16
 	WORD $0x0e043c51 // LANE0 V17, V2
@@ -12078,13 +12161,4 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009203 // STORE3 V3, V16
 lowered24:
-lowered20:
-	ADD $0x00000010, R11
-	SUBS $0x00000004, R9
-	B one
-
-done:
-	ADD R2, R0
-	SUBS $1, R1
-	BNE row
-	RET
+	B lowered20

@@ -1518,32 +1518,8 @@ onerow:
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R8), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R8), F4
 lowered2:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
 	WORD $0x4e24cc83 // FMLA4S V3, V4, 4
 	ADD R2, R8
 	SUBS $1, R9
@@ -1554,7 +1530,39 @@ lowered2:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
 	FMOVQ F4, (R0)
-	B lowered8
+lowered8:
+	ADD $0x00000010, R1
+	ADD $0x00000010, R0
+	SUBS $0x00000004, R6
+	B one
+
+done:
+	RET
+
+lowered1:
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
+	MOVD R8, R16
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered3
+	WORD $0x0d408204 // LOAD0 V4, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered4
+	WORD $0x0d409204 // LOAD1 V4, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered5
+	WORD $0x4d408204 // LOAD2 V4, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered6
+	WORD $0x4d409204 // LOAD3 V4, V16
+lowered6:
+	B lowered2
+
 lowered7:
 	MOVD R0, R16
 	WORD $0x0e043c51 // LANE0 V17, V2
@@ -1576,14 +1584,7 @@ lowered11:
 	CBZW R17, lowered12
 	WORD $0x4d009204 // STORE3 V4, V16
 lowered12:
-lowered8:
-	ADD $0x00000010, R1
-	ADD $0x00000010, R0
-	SUBS $0x00000004, R6
-	B one
-
-done:
-	RET
+	B lowered8
 
 // func mulAddRowsNEON(dst *float32, x *float32, src *float32, ld int, rows int, n int, scale float32, words *int32)
 TEXT ·mulAddRowsNEON(SB), NOSPLIT, $0-64
@@ -1663,32 +1664,8 @@ onerow:
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R9), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R9, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R9), F3
 lowered2:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
 	WORD $0x4e23d442 // FADD4S V2, V2, 3
 	ADD R3, R9
 	SUBS $1, R10
@@ -1696,68 +1673,101 @@ lowered2:
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R1), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R1, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R1), F3
 lowered8:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
 	WORD $0x6e20dc63 // FMUL4S V3, V3, 0
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R0), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R0), F4
 lowered14:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
 	WORD $0x4e23cc44 // FMLA4S V4, V2, 3
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
 	FMOVQ F4, (R0)
-	B lowered20
+lowered20:
+	ADD $0x00000010, R2
+	ADD $0x00000010, R0
+	ADD $0x00000010, R1
+	SUBS $0x00000004, R7
+	B one
+
+done:
+	RET
+
+lowered1:
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	MOVD R9, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered3
+	WORD $0x0d408203 // LOAD0 V3, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered4
+	WORD $0x0d409203 // LOAD1 V3, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered5
+	WORD $0x4d408203 // LOAD2 V3, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered6
+	WORD $0x4d409203 // LOAD3 V3, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	MOVD R1, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d408203 // LOAD0 V3, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d409203 // LOAD1 V3, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d408203 // LOAD2 V3, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d409203 // LOAD3 V3, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
+	MOVD R0, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered15
+	WORD $0x0d408204 // LOAD0 V4, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered16
+	WORD $0x0d409204 // LOAD1 V4, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered17
+	WORD $0x4d408204 // LOAD2 V4, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered18
+	WORD $0x4d409204 // LOAD3 V4, V16
+lowered18:
+	B lowered14
+
 lowered19:
 	MOVD R0, R16
 	WORD $0x0e043c31 // LANE0 V17, V1
@@ -1779,15 +1789,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009204 // STORE3 V4, V16
 lowered24:
-lowered20:
-	ADD $0x00000010, R2
-	ADD $0x00000010, R0
-	ADD $0x00000010, R1
-	SUBS $0x00000004, R7
-	B one
-
-done:
-	RET
+	B lowered20
 
 // func powRatioNEON(own *float32, ratio *float32, dy *float32, x *float32, s *float32, n int, words *int32)
 TEXT ·powRatioNEON(SB), NOSPLIT, $0-56
@@ -1852,61 +1854,13 @@ one:
 	WORD $0x6eb1a81e // UMINV4S V30, V0
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered1
-	FMOVQ (R2), F29
-	B lowered2
-lowered1:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R2, R16
-	WORD $0x0e043c11 // LANE0 V17, V0
-	CBZW R17, lowered3
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c11 // LANE1 V17, V0
-	CBZW R17, lowered4
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c11 // LANE2 V17, V0
-	CBZW R17, lowered5
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c11 // LANE3 V17, V0
-	CBZW R17, lowered6
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered6:
+	FMOVQ (R2), F1
 lowered2:
-	WORD $0x4ebd1fa1 // ORR16B V1, V29, 29
 	WORD $0x6eb1a81e // UMINV4S V30, V0
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered7
-	FMOVQ (R6), F29
-	B lowered8
-lowered7:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R6, R16
-	WORD $0x0e043c11 // LANE0 V17, V0
-	CBZW R17, lowered9
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c11 // LANE1 V17, V0
-	CBZW R17, lowered10
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c11 // LANE2 V17, V0
-	CBZW R17, lowered11
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c11 // LANE3 V17, V0
-	CBZW R17, lowered12
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered12:
+	FMOVQ (R6), F2
 lowered8:
-	WORD $0x4ebd1fa2 // ORR16B V2, V29, 29
 	WORD $0x6ea1f843 // FSQRT4S V3, V2
 	WORD $0x6ea1f864 // FSQRT4S V4, V3
 	WORD $0x4ebf1fe5 // ORR16B V5, V31, 31
@@ -1917,7 +1871,79 @@ lowered8:
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered13
 	FMOVQ F4, (R0)
-	B lowered14
+lowered14:
+	WORD $0x6eb1a81e // UMINV4S V30, V0
+	WORD $0x0e043fd1 // LANE0 V17, V30
+	CBZW R17, lowered19
+	FMOVQ (R3), F4
+lowered20:
+	WORD $0x6e23dc83 // FMUL4S V3, V4, 3
+	WORD $0x6e23dc21 // FMUL4S V1, V1, 3
+	WORD $0x6e22fc21 // FDIV4S V1, V1, 2
+	WORD $0x6eb1a81e // UMINV4S V30, V0
+	WORD $0x0e043fd1 // LANE0 V17, V30
+	CBZW R17, lowered25
+	FMOVQ F1, (R1)
+lowered26:
+	ADD $0x00000010, R0
+	ADD $0x00000010, R1
+	ADD $0x00000010, R2
+	ADD $0x00000010, R3
+	ADD $0x00000010, R6
+	SUBS $0x00000004, R7
+	B one
+
+done:
+	RET
+
+lowered1:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R2, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	MOVD R6, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered9
+	WORD $0x0d408202 // LOAD0 V2, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered10
+	WORD $0x0d409202 // LOAD1 V2, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered11
+	WORD $0x4d408202 // LOAD2 V2, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered12
+	WORD $0x4d409202 // LOAD3 V2, V16
+lowered12:
+	B lowered8
+
 lowered13:
 	MOVD R0, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -1939,44 +1965,32 @@ lowered17:
 	CBZW R17, lowered18
 	WORD $0x4d009204 // STORE3 V4, V16
 lowered18:
-lowered14:
-	WORD $0x6eb1a81e // UMINV4S V30, V0
-	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered19
-	FMOVQ (R3), F29
-	B lowered20
+	B lowered14
+
 lowered19:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	MOVD R3, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered21
-	WORD $0x0d40821d // LOAD0 V29, V16
+	WORD $0x0d408204 // LOAD0 V4, V16
 lowered21:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered22
-	WORD $0x0d40921d // LOAD1 V29, V16
+	WORD $0x0d409204 // LOAD1 V4, V16
 lowered22:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered23
-	WORD $0x4d40821d // LOAD2 V29, V16
+	WORD $0x4d408204 // LOAD2 V4, V16
 lowered23:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered24
-	WORD $0x4d40921d // LOAD3 V29, V16
+	WORD $0x4d409204 // LOAD3 V4, V16
 lowered24:
-lowered20:
-	WORD $0x4ebd1fa4 // ORR16B V4, V29, 29
-	WORD $0x6e23dc83 // FMUL4S V3, V4, 3
-	WORD $0x6e23dc21 // FMUL4S V1, V1, 3
-	WORD $0x6e22fc21 // FDIV4S V1, V1, 2
-	WORD $0x6eb1a81e // UMINV4S V30, V0
-	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered25
-	FMOVQ F1, (R1)
-	B lowered26
+	B lowered20
+
 lowered25:
 	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -1998,17 +2012,7 @@ lowered29:
 	CBZW R17, lowered30
 	WORD $0x4d009201 // STORE3 V1, V16
 lowered30:
-lowered26:
-	ADD $0x00000010, R0
-	ADD $0x00000010, R1
-	ADD $0x00000010, R2
-	ADD $0x00000010, R3
-	ADD $0x00000010, R6
-	SUBS $0x00000004, R7
-	B one
-
-done:
-	RET
+	B lowered26
 
 DATA c4_3f800000<>+0(SB)/4, $0x3f800000
 DATA c4_3f800000<>+4(SB)/4, $0x3f800000

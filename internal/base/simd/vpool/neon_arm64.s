@@ -29,32 +29,8 @@ TEXT ·maxPool1NEON(SB), NOSPLIT, $0-80
 	WORD $0x6eb1a8dd // UMINV4S V29, V6
 	WORD $0x0e043fb1 // LANE0 V17, V29
 	CBZW R17, lowered1
-	FMOVQ (R0), F28
-	B lowered2
-lowered1:
-	WORD $0x6e3c1f9c // EOR16B V28, V28, 28
-	MOVD R0, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered3
-	WORD $0x0d40821c // LOAD0 V28, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered4
-	WORD $0x0d40921c // LOAD1 V28, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered5
-	WORD $0x4d40821c // LOAD2 V28, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered6
-	WORD $0x4d40921c // LOAD3 V28, V16
-lowered6:
+	FMOVQ (R0), F0
 lowered2:
-	WORD $0x4ebc1f80 // ORR16B V0, V28, 28
 	WORD $0x4ea21c41 // ORR16B V1, V2, 2
 	WORD $0x4ea48443 // ADD4S V3, V2, 4
 	MOVD R0, R7
@@ -69,32 +45,8 @@ tap:
 	WORD $0x6eb1a8dd // UMINV4S V29, V6
 	WORD $0x0e043fb1 // LANE0 V17, V29
 	CBZW R17, lowered7
-	FMOVQ (R7), F28
-	B lowered8
-lowered7:
-	WORD $0x6e3c1f9c // EOR16B V28, V28, 28
-	MOVD R7, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered9
-	WORD $0x0d40821c // LOAD0 V28, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered10
-	WORD $0x0d40921c // LOAD1 V28, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered11
-	WORD $0x4d40821c // LOAD2 V28, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered12
-	WORD $0x4d40921c // LOAD3 V28, V16
-lowered12:
+	FMOVQ (R7), F7
 lowered8:
-	WORD $0x4ebc1f87 // ORR16B V7, V28, 28
 	WORD $0x4e20e41d // FCMEQ4S V29, V0, 0
 	WORD $0x4ebd1fa9 // ORR16B V9, V29, 29
 	WORD $0x6e27e408 // FCMGE4S V8, V0, 7
@@ -123,7 +75,68 @@ step:
 	WORD $0x0e043fb1 // LANE0 V17, V29
 	CBZW R17, lowered13
 	FMOVQ F0, (R0)
-	B lowered14
+lowered14:
+	MOVD mask+8(FP), R0
+	MOVD n+64(FP), R1
+	MOVD words+72(FP), R2
+	NEG R1, R1
+	ADD R1<<2, R2, R1
+	FMOVQ (R1), F0
+	WORD $0x6eb1a81d // UMINV4S V29, V0
+	WORD $0x0e043fb1 // LANE0 V17, V29
+	CBZW R17, lowered19
+	FMOVQ F1, (R0)
+lowered20:
+	RET
+
+lowered1:
+	WORD $0x6e201c00 // EOR16B V0, V0, 0
+	MOVD R0, R16
+	WORD $0x0e043cd1 // LANE0 V17, V6
+	CBZW R17, lowered3
+	WORD $0x0d408200 // LOAD0 V0, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3cd1 // LANE1 V17, V6
+	CBZW R17, lowered4
+	WORD $0x0d409200 // LOAD1 V0, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143cd1 // LANE2 V17, V6
+	CBZW R17, lowered5
+	WORD $0x4d408200 // LOAD2 V0, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3cd1 // LANE3 V17, V6
+	CBZW R17, lowered6
+	WORD $0x4d409200 // LOAD3 V0, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	MOVD R7, R16
+	WORD $0x0e043cd1 // LANE0 V17, V6
+	CBZW R17, lowered9
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3cd1 // LANE1 V17, V6
+	CBZW R17, lowered10
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143cd1 // LANE2 V17, V6
+	CBZW R17, lowered11
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3cd1 // LANE3 V17, V6
+	CBZW R17, lowered12
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered12:
+	B lowered8
+
 lowered13:
 	MOVD R0, R16
 	WORD $0x0e043c51 // LANE0 V17, V2
@@ -145,18 +158,8 @@ lowered17:
 	CBZW R17, lowered18
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered18:
-lowered14:
-	MOVD mask+8(FP), R0
-	MOVD n+64(FP), R1
-	MOVD words+72(FP), R2
-	NEG R1, R1
-	ADD R1<<2, R2, R1
-	FMOVQ (R1), F0
-	WORD $0x6eb1a81d // UMINV4S V29, V0
-	WORD $0x0e043fb1 // LANE0 V17, V29
-	CBZW R17, lowered19
-	FMOVQ F1, (R0)
-	B lowered20
+	B lowered14
+
 lowered19:
 	MOVD R0, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -178,8 +181,7 @@ lowered23:
 	CBZW R17, lowered24
 	WORD $0x4d009201 // STORE3 V1, V16
 lowered24:
-lowered20:
-	RET
+	B lowered20
 
 DATA c4_00000001<>+0(SB)/4, $0x00000001
 DATA c4_00000001<>+4(SB)/4, $0x00000001
@@ -233,61 +235,14 @@ TEXT ·maxPool2NEON(SB), NOSPLIT, $0-80
 	WORD $0x6eb1a8dd // UMINV4S V29, V6
 	WORD $0x0e043fb1 // LANE0 V17, V29
 	CBZW R17, lowered1
-	FMOVQ (R0), F28
-	B lowered2
-lowered1:
-	WORD $0x6e3c1f9c // EOR16B V28, V28, 28
-	MOVD R0, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered3
-	WORD $0x0d40821c // LOAD0 V28, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered4
-	WORD $0x0d40921c // LOAD1 V28, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered5
-	WORD $0x4d40821c // LOAD2 V28, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered6
-	WORD $0x4d40921c // LOAD3 V28, V16
-lowered6:
+	FMOVQ (R0), F0
 lowered2:
-	WORD $0x4ebc1f80 // ORR16B V0, V28, 28
 	MOVD $16(R0), R16
 	WORD $0x6eb1a8fd // UMINV4S V29, V7
 	WORD $0x0e043fb1 // LANE0 V17, V29
 	CBZW R17, lowered7
-	FMOVQ (R16), F28
-	B lowered8
-lowered7:
-	WORD $0x6e3c1f9c // EOR16B V28, V28, 28
-	WORD $0x0e043cf1 // LANE0 V17, V7
-	CBZW R17, lowered9
-	WORD $0x0d40821c // LOAD0 V28, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3cf1 // LANE1 V17, V7
-	CBZW R17, lowered10
-	WORD $0x0d40921c // LOAD1 V28, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143cf1 // LANE2 V17, V7
-	CBZW R17, lowered11
-	WORD $0x4d40821c // LOAD2 V28, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3cf1 // LANE3 V17, V7
-	CBZW R17, lowered12
-	WORD $0x4d40921c // LOAD3 V28, V16
-lowered12:
+	FMOVQ (R16), F1
 lowered8:
-	WORD $0x4ebc1f81 // ORR16B V1, V28, 28
 	WORD $0x4e811800 // UZP14S V0, V0, 1
 	WORD $0x4ea21c41 // ORR16B V1, V2, 2
 	WORD $0x4ea48443 // ADD4S V3, V2, 4
@@ -303,61 +258,14 @@ tap:
 	WORD $0x6eb1a8dd // UMINV4S V29, V6
 	WORD $0x0e043fb1 // LANE0 V17, V29
 	CBZW R17, lowered13
-	FMOVQ (R7), F28
-	B lowered14
-lowered13:
-	WORD $0x6e3c1f9c // EOR16B V28, V28, 28
-	MOVD R7, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered15
-	WORD $0x0d40821c // LOAD0 V28, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered16
-	WORD $0x0d40921c // LOAD1 V28, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered17
-	WORD $0x4d40821c // LOAD2 V28, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered18
-	WORD $0x4d40921c // LOAD3 V28, V16
-lowered18:
+	FMOVQ (R7), F8
 lowered14:
-	WORD $0x4ebc1f88 // ORR16B V8, V28, 28
 	MOVD $16(R7), R16
 	WORD $0x6eb1a8fd // UMINV4S V29, V7
 	WORD $0x0e043fb1 // LANE0 V17, V29
 	CBZW R17, lowered19
-	FMOVQ (R16), F28
-	B lowered20
-lowered19:
-	WORD $0x6e3c1f9c // EOR16B V28, V28, 28
-	WORD $0x0e043cf1 // LANE0 V17, V7
-	CBZW R17, lowered21
-	WORD $0x0d40821c // LOAD0 V28, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3cf1 // LANE1 V17, V7
-	CBZW R17, lowered22
-	WORD $0x0d40921c // LOAD1 V28, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143cf1 // LANE2 V17, V7
-	CBZW R17, lowered23
-	WORD $0x4d40821c // LOAD2 V28, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3cf1 // LANE3 V17, V7
-	CBZW R17, lowered24
-	WORD $0x4d40921c // LOAD3 V28, V16
-lowered24:
+	FMOVQ (R16), F9
 lowered20:
-	WORD $0x4ebc1f89 // ORR16B V9, V28, 28
 	WORD $0x4e891908 // UZP14S V8, V8, 9
 	WORD $0x4e20e41d // FCMEQ4S V29, V0, 0
 	WORD $0x4ebd1faa // ORR16B V10, V29, 29
@@ -387,7 +295,114 @@ step:
 	WORD $0x0e043fb1 // LANE0 V17, V29
 	CBZW R17, lowered25
 	FMOVQ F0, (R0)
-	B lowered26
+lowered26:
+	MOVD mask+8(FP), R0
+	MOVD n+64(FP), R1
+	MOVD words+72(FP), R2
+	NEG R1, R1
+	ADD R1<<2, R2, R1
+	FMOVQ (R1), F0
+	WORD $0x6eb1a81d // UMINV4S V29, V0
+	WORD $0x0e043fb1 // LANE0 V17, V29
+	CBZW R17, lowered31
+	FMOVQ F1, (R0)
+lowered32:
+	RET
+
+lowered1:
+	WORD $0x6e201c00 // EOR16B V0, V0, 0
+	MOVD R0, R16
+	WORD $0x0e043cd1 // LANE0 V17, V6
+	CBZW R17, lowered3
+	WORD $0x0d408200 // LOAD0 V0, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3cd1 // LANE1 V17, V6
+	CBZW R17, lowered4
+	WORD $0x0d409200 // LOAD1 V0, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143cd1 // LANE2 V17, V6
+	CBZW R17, lowered5
+	WORD $0x4d408200 // LOAD2 V0, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3cd1 // LANE3 V17, V6
+	CBZW R17, lowered6
+	WORD $0x4d409200 // LOAD3 V0, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	WORD $0x0e043cf1 // LANE0 V17, V7
+	CBZW R17, lowered9
+	WORD $0x0d408201 // LOAD0 V1, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3cf1 // LANE1 V17, V7
+	CBZW R17, lowered10
+	WORD $0x0d409201 // LOAD1 V1, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143cf1 // LANE2 V17, V7
+	CBZW R17, lowered11
+	WORD $0x4d408201 // LOAD2 V1, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3cf1 // LANE3 V17, V7
+	CBZW R17, lowered12
+	WORD $0x4d409201 // LOAD3 V1, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	MOVD R7, R16
+	WORD $0x0e043cd1 // LANE0 V17, V6
+	CBZW R17, lowered15
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3cd1 // LANE1 V17, V6
+	CBZW R17, lowered16
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143cd1 // LANE2 V17, V6
+	CBZW R17, lowered17
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3cd1 // LANE3 V17, V6
+	CBZW R17, lowered18
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	WORD $0x0e043cf1 // LANE0 V17, V7
+	CBZW R17, lowered21
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3cf1 // LANE1 V17, V7
+	CBZW R17, lowered22
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143cf1 // LANE2 V17, V7
+	CBZW R17, lowered23
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3cf1 // LANE3 V17, V7
+	CBZW R17, lowered24
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered24:
+	B lowered20
+
 lowered25:
 	MOVD R0, R16
 	WORD $0x0e043c51 // LANE0 V17, V2
@@ -409,18 +424,8 @@ lowered29:
 	CBZW R17, lowered30
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered30:
-lowered26:
-	MOVD mask+8(FP), R0
-	MOVD n+64(FP), R1
-	MOVD words+72(FP), R2
-	NEG R1, R1
-	ADD R1<<2, R2, R1
-	FMOVQ (R1), F0
-	WORD $0x6eb1a81d // UMINV4S V29, V0
-	WORD $0x0e043fb1 // LANE0 V17, V29
-	CBZW R17, lowered31
-	FMOVQ F1, (R0)
-	B lowered32
+	B lowered26
+
 lowered31:
 	MOVD R0, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
@@ -442,8 +447,7 @@ lowered35:
 	CBZW R17, lowered36
 	WORD $0x4d009201 // STORE3 V1, V16
 lowered36:
-lowered32:
-	RET
+	B lowered32
 
 DATA seq4_0_2<>+0(SB)/4, $0x00000000
 DATA seq4_0_2<>+4(SB)/4, $0x00000002
@@ -466,32 +470,8 @@ TEXT ·avePool1NEON(SB), NOSPLIT, $0-64
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F0
 lowered2:
-	WORD $0x4ebe1fc0 // ORR16B V0, V30, 30
 	MOVD R0, R7
 	MOVD R2, R6
 	B step
@@ -504,32 +484,8 @@ tap:
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R7), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R7, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R7), F2
 lowered8:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
 	WORD $0x4e22d400 // FADD4S V0, V0, 2
 
 step:
@@ -552,7 +508,57 @@ step:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
 	FMOVQ F0, (R0)
-	B lowered14
+lowered14:
+	RET
+
+lowered1:
+	WORD $0x6e201c00 // EOR16B V0, V0, 0
+	MOVD R0, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered3
+	WORD $0x0d408200 // LOAD0 V0, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered4
+	WORD $0x0d409200 // LOAD1 V0, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered5
+	WORD $0x4d408200 // LOAD2 V0, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered6
+	WORD $0x4d409200 // LOAD3 V0, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	MOVD R7, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d408202 // LOAD0 V2, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d409202 // LOAD1 V2, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d408202 // LOAD2 V2, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d409202 // LOAD3 V2, V16
+lowered12:
+	B lowered8
+
 lowered13:
 	MOVD R0, R16
 	WORD $0x0e043c31 // LANE0 V17, V1
@@ -574,8 +580,7 @@ lowered17:
 	CBZW R17, lowered18
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered18:
-lowered14:
-	RET
+	B lowered14
 
 // func avePool2NEON(dst *float32, divisor float32, src *float32, kh int, kw int, ld int, n int, words *int32)
 TEXT ·avePool2NEON(SB), NOSPLIT, $0-64
@@ -605,61 +610,14 @@ TEXT ·avePool2NEON(SB), NOSPLIT, $0-64
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R0), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R0, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R0), F0
 lowered2:
-	WORD $0x4ebe1fc0 // ORR16B V0, V30, 30
 	MOVD $16(R0), R16
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R16), F3
 lowered8:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
 	WORD $0x4e831800 // UZP14S V0, V0, 3
 	MOVD R0, R7
 	MOVD R2, R6
@@ -673,61 +631,14 @@ tap:
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R7), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R7, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R7), F3
 lowered14:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
 	MOVD $16(R7), R16
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R16), F4
 lowered20:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
 	WORD $0x4e841863 // UZP14S V3, V3, 4
 	WORD $0x4e23d400 // FADD4S V0, V0, 3
 
@@ -751,7 +662,103 @@ step:
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
 	FMOVQ F0, (R0)
-	B lowered26
+lowered26:
+	RET
+
+lowered1:
+	WORD $0x6e201c00 // EOR16B V0, V0, 0
+	MOVD R0, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered3
+	WORD $0x0d408200 // LOAD0 V0, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered4
+	WORD $0x0d409200 // LOAD1 V0, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered5
+	WORD $0x4d408200 // LOAD2 V0, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered6
+	WORD $0x4d409200 // LOAD3 V0, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered9
+	WORD $0x0d408203 // LOAD0 V3, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered10
+	WORD $0x0d409203 // LOAD1 V3, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered11
+	WORD $0x4d408203 // LOAD2 V3, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered12
+	WORD $0x4d409203 // LOAD3 V3, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	MOVD R7, R16
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered15
+	WORD $0x0d408203 // LOAD0 V3, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered16
+	WORD $0x0d409203 // LOAD1 V3, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered17
+	WORD $0x4d408203 // LOAD2 V3, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered18
+	WORD $0x4d409203 // LOAD3 V3, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered21
+	WORD $0x0d408204 // LOAD0 V4, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered22
+	WORD $0x0d409204 // LOAD1 V4, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered23
+	WORD $0x4d408204 // LOAD2 V4, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered24
+	WORD $0x4d409204 // LOAD3 V4, V16
+lowered24:
+	B lowered20
+
 lowered25:
 	MOVD R0, R16
 	WORD $0x0e043c31 // LANE0 V17, V1
@@ -773,8 +780,7 @@ lowered29:
 	CBZW R17, lowered30
 	WORD $0x4d009200 // STORE3 V0, V16
 lowered30:
-lowered26:
-	RET
+	B lowered26
 
 // func maxPlane3x1NEON(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
 TEXT ·maxPlane3x1NEON(SB), NOSPLIT, $0-64
@@ -790,432 +796,426 @@ TEXT ·maxPlane3x1NEON(SB), NOSPLIT, $0-64
 	MOVD col+24(FP), R9
 	LSL $0x02, R7
 	ADD R9<<2, R2, R2
-	WORD $0x4ebf1fe0 // ORR16B V0, V31, 31
-	FLDPQ 80(R6), (F1, F2)
-	FMOVQ 112(R6), F3
-	MOVD (R3), R9
-	ADD R2, R9
-	FMOVS 8(R3), F6
-	WORD $0x4e0404c6 // DUP4S V6, V6
-	ADD $0x10, R3
-	FMOVQ 16(R6), F5
-	WORD $0x6eb1a8be // UMINV4S V30, V5
-	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered1
-	FMOVQ (R9), F29
-	B lowered2
-lowered1:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R9, R16
-	WORD $0x0e043cb1 // LANE0 V17, V5
-	CBZW R17, lowered3
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3cb1 // LANE1 V17, V5
-	CBZW R17, lowered4
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143cb1 // LANE2 V17, V5
-	CBZW R17, lowered5
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3cb1 // LANE3 V17, V5
-	CBZW R17, lowered6
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered6:
-lowered2:
-	WORD $0x4ebd1fa4 // ORR16B V4, V29, 29
-	WORD $0x6ee51c04 // BIF16B V4, V0, 5
-	FMOVQ 32(R6), F5
-	MOVD $4(R9), R16
-	WORD $0x6eb1a8be // UMINV4S V30, V5
-	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered7
-	FMOVQ (R16), F29
-	B lowered8
-lowered7:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043cb1 // LANE0 V17, V5
-	CBZW R17, lowered9
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3cb1 // LANE1 V17, V5
-	CBZW R17, lowered10
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143cb1 // LANE2 V17, V5
-	CBZW R17, lowered11
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3cb1 // LANE3 V17, V5
-	CBZW R17, lowered12
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered12:
-lowered8:
-	WORD $0x4ebd1fa7 // ORR16B V7, V29, 29
-	WORD $0x6ee51c07 // BIF16B V7, V0, 5
-	FMOVQ 48(R6), F5
-	MOVD $8(R9), R16
-	WORD $0x6eb1a8be // UMINV4S V30, V5
-	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered13
-	FMOVQ (R16), F29
-	B lowered14
-lowered13:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043cb1 // LANE0 V17, V5
-	CBZW R17, lowered15
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3cb1 // LANE1 V17, V5
-	CBZW R17, lowered16
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143cb1 // LANE2 V17, V5
-	CBZW R17, lowered17
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3cb1 // LANE3 V17, V5
-	CBZW R17, lowered18
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered18:
-lowered14:
-	WORD $0x4ebd1fa8 // ORR16B V8, V29, 29
-	WORD $0x6ee51c08 // BIF16B V8, V0, 5
-	WORD $0x4ea11c25 // ORR16B V5, V1, 1
-	WORD $0x4e24e49e // FCMEQ4S V30, V4, 4
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x6e27e489 // FCMGE4S V9, V4, 7
-	WORD $0x6e205929 // NOT16B V9, V9
-	WORD $0x4e2a1d29 // AND16B V9, V9, 10
-	WORD $0x6ea91ce4 // BIT16B V4, V7, 9
-	WORD $0x6ea91c45 // BIT16B V5, V2, 9
-	WORD $0x4e24e49e // FCMEQ4S V30, V4, 4
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x6e28e487 // FCMGE4S V7, V4, 8
-	WORD $0x6e2058e7 // NOT16B V7, V7
-	WORD $0x4e291ce7 // AND16B V7, V7, 9
-	WORD $0x6ea71d04 // BIT16B V4, V8, 7
-	WORD $0x6ea71c65 // BIT16B V5, V3, 7
-	WORD $0x4ea684a5 // ADD4S V5, V5, 6
-	MOVD (R3), R9
-	ADD R2, R9
-	FMOVS 8(R3), F8
-	WORD $0x4e040508 // DUP4S V8, V8
-	ADD $0x10, R3
-	FMOVQ 16(R6), F7
-	WORD $0x6eb1a8fe // UMINV4S V30, V7
-	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered19
-	FMOVQ (R9), F29
-	B lowered20
-lowered19:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R9, R16
-	WORD $0x0e043cf1 // LANE0 V17, V7
-	CBZW R17, lowered21
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3cf1 // LANE1 V17, V7
-	CBZW R17, lowered22
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143cf1 // LANE2 V17, V7
-	CBZW R17, lowered23
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3cf1 // LANE3 V17, V7
-	CBZW R17, lowered24
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered24:
-lowered20:
-	WORD $0x4ebd1fa6 // ORR16B V6, V29, 29
-	WORD $0x6ee71c06 // BIF16B V6, V0, 7
-	FMOVQ 32(R6), F7
-	MOVD $4(R9), R16
-	WORD $0x6eb1a8fe // UMINV4S V30, V7
-	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered25
-	FMOVQ (R16), F29
-	B lowered26
-lowered25:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043cf1 // LANE0 V17, V7
-	CBZW R17, lowered27
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3cf1 // LANE1 V17, V7
-	CBZW R17, lowered28
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143cf1 // LANE2 V17, V7
-	CBZW R17, lowered29
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3cf1 // LANE3 V17, V7
-	CBZW R17, lowered30
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered30:
-lowered26:
-	WORD $0x4ebd1fa9 // ORR16B V9, V29, 29
-	WORD $0x6ee71c09 // BIF16B V9, V0, 7
-	FMOVQ 48(R6), F7
-	MOVD $8(R9), R16
-	WORD $0x6eb1a8fe // UMINV4S V30, V7
-	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered31
-	FMOVQ (R16), F29
-	B lowered32
-lowered31:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043cf1 // LANE0 V17, V7
-	CBZW R17, lowered33
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3cf1 // LANE1 V17, V7
-	CBZW R17, lowered34
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143cf1 // LANE2 V17, V7
-	CBZW R17, lowered35
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3cf1 // LANE3 V17, V7
-	CBZW R17, lowered36
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered36:
-lowered32:
-	WORD $0x4ebd1faa // ORR16B V10, V29, 29
-	WORD $0x6ee71c0a // BIF16B V10, V0, 7
-	WORD $0x4ea11c27 // ORR16B V7, V1, 1
-	WORD $0x4e26e4de // FCMEQ4S V30, V6, 6
-	WORD $0x4ebe1fcc // ORR16B V12, V30, 30
-	WORD $0x6e29e4cb // FCMGE4S V11, V6, 9
-	WORD $0x6e20596b // NOT16B V11, V11
-	WORD $0x4e2c1d6b // AND16B V11, V11, 12
-	WORD $0x6eab1d26 // BIT16B V6, V9, 11
-	WORD $0x6eab1c47 // BIT16B V7, V2, 11
-	WORD $0x4e26e4de // FCMEQ4S V30, V6, 6
-	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
-	WORD $0x6e2ae4c9 // FCMGE4S V9, V6, 10
-	WORD $0x6e205929 // NOT16B V9, V9
-	WORD $0x4e2b1d29 // AND16B V9, V9, 11
-	WORD $0x6ea91d46 // BIT16B V6, V10, 9
-	WORD $0x6ea91c67 // BIT16B V7, V3, 9
-	WORD $0x4ea884e7 // ADD4S V7, V7, 8
-
-output:
-	MOVD (R3), R9
-	ADD R2, R9
+	FLDPQ 16(R6), (F0, F1)
+	FMOVQ 48(R6), F2
+	WORD $0x4ebf1fe3 // ORR16B V3, V31, 31
+	FLDPQ 80(R6), (F4, F5)
+	FMOVQ 112(R6), F6
+	FMOVQ (R6), F7
+	MOVD (R3), R6
+	ADD R2, R6
 	FMOVS 8(R3), F10
 	WORD $0x4e04054a // DUP4S V10, V10
 	ADD $0x10, R3
-	FMOVQ 16(R6), F9
-	WORD $0x6eb1a93e // UMINV4S V30, V9
+	WORD $0x6eb1a81e // UMINV4S V30, V0
 	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered37
-	FMOVQ (R9), F29
-	B lowered38
-lowered37:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R9, R16
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered39
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered40
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered41
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered42
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered42:
-lowered38:
-	WORD $0x4ebd1fa8 // ORR16B V8, V29, 29
-	WORD $0x6ee91c08 // BIF16B V8, V0, 9
-	FMOVQ 32(R6), F9
-	MOVD $4(R9), R16
-	WORD $0x6eb1a93e // UMINV4S V30, V9
+	CBZW R17, lowered1
+	FMOVQ (R6), F8
+lowered2:
+	WORD $0x6ee01c68 // BIF16B V8, V3, 0
+	MOVD $4(R6), R16
+	WORD $0x6eb1a83e // UMINV4S V30, V1
 	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered43
-	FMOVQ (R16), F29
-	B lowered44
-lowered43:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered45
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered46
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered47
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered48
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered48:
-lowered44:
-	WORD $0x4ebd1fab // ORR16B V11, V29, 29
-	WORD $0x6ee91c0b // BIF16B V11, V0, 9
-	FMOVQ 48(R6), F9
-	MOVD $8(R9), R16
-	WORD $0x6eb1a93e // UMINV4S V30, V9
+	CBZW R17, lowered7
+	FMOVQ (R16), F11
+lowered8:
+	WORD $0x6ee11c6b // BIF16B V11, V3, 1
+	MOVD $8(R6), R16
+	WORD $0x6eb1a85e // UMINV4S V30, V2
 	WORD $0x0e043fd1 // LANE0 V17, V30
-	CBZW R17, lowered49
-	FMOVQ (R16), F29
-	B lowered50
-lowered49:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d31 // LANE0 V17, V9
-	CBZW R17, lowered51
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d31 // LANE1 V17, V9
-	CBZW R17, lowered52
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d31 // LANE2 V17, V9
-	CBZW R17, lowered53
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d31 // LANE3 V17, V9
-	CBZW R17, lowered54
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered54:
-lowered50:
-	WORD $0x4ebd1fac // ORR16B V12, V29, 29
-	WORD $0x6ee91c0c // BIF16B V12, V0, 9
-	WORD $0x4ea11c29 // ORR16B V9, V1, 1
+	CBZW R17, lowered13
+	FMOVQ (R16), F12
+lowered14:
+	WORD $0x6ee21c6c // BIF16B V12, V3, 2
+	WORD $0x4ea41c89 // ORR16B V9, V4, 4
 	WORD $0x4e28e51e // FCMEQ4S V30, V8, 8
 	WORD $0x4ebe1fce // ORR16B V14, V30, 30
 	WORD $0x6e2be50d // FCMGE4S V13, V8, 11
 	WORD $0x6e2059ad // NOT16B V13, V13
 	WORD $0x4e2e1dad // AND16B V13, V13, 14
 	WORD $0x6ead1d68 // BIT16B V8, V11, 13
-	WORD $0x6ead1c49 // BIT16B V9, V2, 13
+	WORD $0x6ead1ca9 // BIT16B V9, V5, 13
 	WORD $0x4e28e51e // FCMEQ4S V30, V8, 8
 	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
 	WORD $0x6e2ce50b // FCMGE4S V11, V8, 12
 	WORD $0x6e20596b // NOT16B V11, V11
 	WORD $0x4e2d1d6b // AND16B V11, V11, 13
 	WORD $0x6eab1d88 // BIT16B V8, V12, 11
-	WORD $0x6eab1c69 // BIT16B V9, V3, 11
+	WORD $0x6eab1cc9 // BIT16B V9, V6, 11
 	WORD $0x4eaa8529 // ADD4S V9, V9, 10
-	WORD $0x4e24e49e // FCMEQ4S V30, V4, 4
-	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
-	WORD $0x6e26e48a // FCMGE4S V10, V4, 6
-	WORD $0x6e20594a // NOT16B V10, V10
-	WORD $0x4e2b1d4a // AND16B V10, V10, 11
-	WORD $0x6eaa1cc4 // BIT16B V4, V6, 10
-	WORD $0x6eaa1ce5 // BIT16B V5, V7, 10
-	WORD $0x4e24e49e // FCMEQ4S V30, V4, 4
-	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
-	WORD $0x6e28e48a // FCMGE4S V10, V4, 8
-	WORD $0x6e20594a // NOT16B V10, V10
-	WORD $0x4e2b1d4a // AND16B V10, V10, 11
-	WORD $0x6eaa1d04 // BIT16B V4, V8, 10
-	WORD $0x6eaa1d25 // BIT16B V5, V9, 10
+	MOVD (R3), R6
+	ADD R2, R6
+	FMOVS 8(R3), F12
+	WORD $0x4e04058c // DUP4S V12, V12
+	ADD $0x10, R3
+	WORD $0x6eb1a81e // UMINV4S V30, V0
+	WORD $0x0e043fd1 // LANE0 V17, V30
+	CBZW R17, lowered19
 	FMOVQ (R6), F10
-	WORD $0x6eb1a95e // UMINV4S V30, V10
+lowered20:
+	WORD $0x6ee01c6a // BIF16B V10, V3, 0
+	MOVD $4(R6), R16
+	WORD $0x6eb1a83e // UMINV4S V30, V1
+	WORD $0x0e043fd1 // LANE0 V17, V30
+	CBZW R17, lowered25
+	FMOVQ (R16), F13
+lowered26:
+	WORD $0x6ee11c6d // BIF16B V13, V3, 1
+	MOVD $8(R6), R16
+	WORD $0x6eb1a85e // UMINV4S V30, V2
+	WORD $0x0e043fd1 // LANE0 V17, V30
+	CBZW R17, lowered31
+	FMOVQ (R16), F14
+lowered32:
+	WORD $0x6ee21c6e // BIF16B V14, V3, 2
+	WORD $0x4ea41c8b // ORR16B V11, V4, 4
+	WORD $0x4e2ae55e // FCMEQ4S V30, V10, 10
+	WORD $0x4ebe1fd0 // ORR16B V16, V30, 30
+	WORD $0x6e2de54f // FCMGE4S V15, V10, 13
+	WORD $0x6e2059ef // NOT16B V15, V15
+	WORD $0x4e301def // AND16B V15, V15, 16
+	WORD $0x6eaf1daa // BIT16B V10, V13, 15
+	WORD $0x6eaf1cab // BIT16B V11, V5, 15
+	WORD $0x4e2ae55e // FCMEQ4S V30, V10, 10
+	WORD $0x4ebe1fcf // ORR16B V15, V30, 30
+	WORD $0x6e2ee54d // FCMGE4S V13, V10, 14
+	WORD $0x6e2059ad // NOT16B V13, V13
+	WORD $0x4e2f1dad // AND16B V13, V13, 15
+	WORD $0x6ead1dca // BIT16B V10, V14, 13
+	WORD $0x6ead1ccb // BIT16B V11, V6, 13
+	WORD $0x4eac856b // ADD4S V11, V11, 12
+
+output:
+	MOVD (R3), R6
+	ADD R2, R6
+	FMOVS 8(R3), F14
+	WORD $0x4e0405ce // DUP4S V14, V14
+	ADD $0x10, R3
+	WORD $0x6eb1a81e // UMINV4S V30, V0
+	WORD $0x0e043fd1 // LANE0 V17, V30
+	CBZW R17, lowered37
+	FMOVQ (R6), F12
+lowered38:
+	WORD $0x6ee01c6c // BIF16B V12, V3, 0
+	MOVD $4(R6), R16
+	WORD $0x6eb1a83e // UMINV4S V30, V1
+	WORD $0x0e043fd1 // LANE0 V17, V30
+	CBZW R17, lowered43
+	FMOVQ (R16), F15
+lowered44:
+	WORD $0x6ee11c6f // BIF16B V15, V3, 1
+	MOVD $8(R6), R16
+	WORD $0x6eb1a85e // UMINV4S V30, V2
+	WORD $0x0e043fd1 // LANE0 V17, V30
+	CBZW R17, lowered49
+	FMOVQ (R16), F16
+lowered50:
+	WORD $0x6ee21c70 // BIF16B V16, V3, 2
+	WORD $0x4ea41c8d // ORR16B V13, V4, 4
+	WORD $0x4e2ce59e // FCMEQ4S V30, V12, 12
+	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
+	WORD $0x6e2fe591 // FCMGE4S V17, V12, 15
+	WORD $0x6e205a31 // NOT16B V17, V17
+	WORD $0x4e321e31 // AND16B V17, V17, 18
+	WORD $0x6eb11dec // BIT16B V12, V15, 17
+	WORD $0x6eb11cad // BIT16B V13, V5, 17
+	WORD $0x4e2ce59e // FCMEQ4S V30, V12, 12
+	WORD $0x4ebe1fd1 // ORR16B V17, V30, 30
+	WORD $0x6e30e58f // FCMGE4S V15, V12, 16
+	WORD $0x6e2059ef // NOT16B V15, V15
+	WORD $0x4e311def // AND16B V15, V15, 17
+	WORD $0x6eaf1e0c // BIT16B V12, V16, 15
+	WORD $0x6eaf1ccd // BIT16B V13, V6, 15
+	WORD $0x4eae85ad // ADD4S V13, V13, 14
+	WORD $0x4e28e51e // FCMEQ4S V30, V8, 8
+	WORD $0x4ebe1fcf // ORR16B V15, V30, 30
+	WORD $0x6e2ae50e // FCMGE4S V14, V8, 10
+	WORD $0x6e2059ce // NOT16B V14, V14
+	WORD $0x4e2f1dce // AND16B V14, V14, 15
+	WORD $0x6eae1d48 // BIT16B V8, V10, 14
+	WORD $0x6eae1d69 // BIT16B V9, V11, 14
+	WORD $0x4e28e51e // FCMEQ4S V30, V8, 8
+	WORD $0x4ebe1fcf // ORR16B V15, V30, 30
+	WORD $0x6e2ce50e // FCMGE4S V14, V8, 12
+	WORD $0x6e2059ce // NOT16B V14, V14
+	WORD $0x4e2f1dce // AND16B V14, V14, 15
+	WORD $0x6eae1d88 // BIT16B V8, V12, 14
+	WORD $0x6eae1da9 // BIT16B V9, V13, 14
+	WORD $0x6eb1a8fe // UMINV4S V30, V7
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered55
-	FMOVQ F4, (R0)
-	B lowered56
-lowered55:
-	MOVD R0, R16
-	WORD $0x0e043d51 // LANE0 V17, V10
-	CBZW R17, lowered57
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d51 // LANE1 V17, V10
-	CBZW R17, lowered58
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d51 // LANE2 V17, V10
-	CBZW R17, lowered59
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d51 // LANE3 V17, V10
-	CBZW R17, lowered60
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered60:
+	FMOVQ F8, (R0)
 lowered56:
-	FMOVQ (R6), F4
-	WORD $0x6eb1a89e // UMINV4S V30, V4
+	WORD $0x6eb1a8fe // UMINV4S V30, V7
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered61
-	FMOVQ F5, (R1)
-	B lowered62
-lowered61:
-	MOVD R1, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered63
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered64
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered65
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered66
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered66:
+	FMOVQ F9, (R1)
 lowered62:
 	ADD R7, R0
 	ADD R7, R1
-	WORD $0x4ea61cc4 // ORR16B V4, V6, 6
-	WORD $0x4ea71ce5 // ORR16B V5, V7, 7
-	WORD $0x4ea81d06 // ORR16B V6, V8, 8
-	WORD $0x4ea91d27 // ORR16B V7, V9, 9
+	WORD $0x4eaa1d48 // ORR16B V8, V10, 10
+	WORD $0x4eab1d69 // ORR16B V9, V11, 11
+	WORD $0x4eac1d8a // ORR16B V10, V12, 12
+	WORD $0x4ead1dab // ORR16B V11, V13, 13
 	SUBS $1, R8
 	BNE output
 	RET
+
+lowered1:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	MOVD R6, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d40820b // LOAD0 V11, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d40920b // LOAD1 V11, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d40820b // LOAD2 V11, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d40920b // LOAD3 V11, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e2c1d8c // EOR16B V12, V12, 12
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered15
+	WORD $0x0d40820c // LOAD0 V12, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered16
+	WORD $0x0d40920c // LOAD1 V12, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered17
+	WORD $0x4d40820c // LOAD2 V12, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered18
+	WORD $0x4d40920c // LOAD3 V12, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	MOVD R6, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered21
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered22
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered23
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered24
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e2d1dad // EOR16B V13, V13, 13
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered27
+	WORD $0x0d40820d // LOAD0 V13, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered28
+	WORD $0x0d40920d // LOAD1 V13, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered29
+	WORD $0x4d40820d // LOAD2 V13, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered30
+	WORD $0x4d40920d // LOAD3 V13, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x6e2e1dce // EOR16B V14, V14, 14
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered33
+	WORD $0x0d40820e // LOAD0 V14, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered34
+	WORD $0x0d40920e // LOAD1 V14, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered35
+	WORD $0x4d40820e // LOAD2 V14, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered36
+	WORD $0x4d40920e // LOAD3 V14, V16
+lowered36:
+	B lowered32
+
+lowered37:
+	WORD $0x6e2c1d8c // EOR16B V12, V12, 12
+	MOVD R6, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered39
+	WORD $0x0d40820c // LOAD0 V12, V16
+lowered39:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered40
+	WORD $0x0d40920c // LOAD1 V12, V16
+lowered40:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered41
+	WORD $0x4d40820c // LOAD2 V12, V16
+lowered41:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered42
+	WORD $0x4d40920c // LOAD3 V12, V16
+lowered42:
+	B lowered38
+
+lowered43:
+	WORD $0x6e2f1def // EOR16B V15, V15, 15
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered45
+	WORD $0x0d40820f // LOAD0 V15, V16
+lowered45:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered46
+	WORD $0x0d40920f // LOAD1 V15, V16
+lowered46:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered47
+	WORD $0x4d40820f // LOAD2 V15, V16
+lowered47:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered48
+	WORD $0x4d40920f // LOAD3 V15, V16
+lowered48:
+	B lowered44
+
+lowered49:
+	WORD $0x6e301e10 // EOR16B V16, V16, 16
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered51
+	WORD $0x0d408210 // LOAD0 V16, V16
+lowered51:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered52
+	WORD $0x0d409210 // LOAD1 V16, V16
+lowered52:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered53
+	WORD $0x4d408210 // LOAD2 V16, V16
+lowered53:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered54
+	WORD $0x4d409210 // LOAD3 V16, V16
+lowered54:
+	B lowered50
+
+lowered55:
+	MOVD R0, R16
+	WORD $0x0e043cf1 // LANE0 V17, V7
+	CBZW R17, lowered57
+	WORD $0x0d008208 // STORE0 V8, V16
+lowered57:
+	ADD $4, R16
+	WORD $0x0e0c3cf1 // LANE1 V17, V7
+	CBZW R17, lowered58
+	WORD $0x0d009208 // STORE1 V8, V16
+lowered58:
+	ADD $4, R16
+	WORD $0x0e143cf1 // LANE2 V17, V7
+	CBZW R17, lowered59
+	WORD $0x4d008208 // STORE2 V8, V16
+lowered59:
+	ADD $4, R16
+	WORD $0x0e1c3cf1 // LANE3 V17, V7
+	CBZW R17, lowered60
+	WORD $0x4d009208 // STORE3 V8, V16
+lowered60:
+	B lowered56
+
+lowered61:
+	MOVD R1, R16
+	WORD $0x0e043cf1 // LANE0 V17, V7
+	CBZW R17, lowered63
+	WORD $0x0d008209 // STORE0 V9, V16
+lowered63:
+	ADD $4, R16
+	WORD $0x0e0c3cf1 // LANE1 V17, V7
+	CBZW R17, lowered64
+	WORD $0x0d009209 // STORE1 V9, V16
+lowered64:
+	ADD $4, R16
+	WORD $0x0e143cf1 // LANE2 V17, V7
+	CBZW R17, lowered65
+	WORD $0x4d008209 // STORE2 V9, V16
+lowered65:
+	ADD $4, R16
+	WORD $0x0e1c3cf1 // LANE3 V17, V7
+	CBZW R17, lowered66
+	WORD $0x4d009209 // STORE3 V9, V16
+lowered66:
+	B lowered62
 
 DATA c4_ff800000<>+0(SB)/4, $0xff800000
 DATA c4_ff800000<>+4(SB)/4, $0xff800000
@@ -1237,541 +1237,532 @@ TEXT ·maxPlane3x2NEON(SB), NOSPLIT, $0-64
 	MOVD col+24(FP), R9
 	LSL $0x02, R7
 	ADD R9<<2, R2, R2
-	WORD $0x4ebf1fe0 // ORR16B V0, V31, 31
-	FLDPQ 80(R6), (F1, F2)
-	FMOVQ 112(R6), F3
-	MOVD (R3), R9
-	ADD R2, R9
-	FMOVS 8(R3), F6
-	WORD $0x4e0404c6 // DUP4S V6, V6
+	FLDPQ 16(R6), (F0, F1)
+	FLDPQ 48(R6), (F2, F3)
+	WORD $0x4ebf1fe4 // ORR16B V4, V31, 31
+	FLDPQ 80(R6), (F5, F6)
+	FMOVQ 112(R6), F7
+	FMOVQ (R6), F8
+	MOVD (R3), R6
+	ADD R2, R6
+	FMOVS 8(R3), F11
+	WORD $0x4e04056b // DUP4S V11, V11
 	ADD $0x10, R3
-	FMOVQ 16(R6), F4
-	WORD $0x6eb1a89e // UMINV4S V30, V4
+	WORD $0x6eb1a81e // UMINV4S V30, V0
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered1
-	FMOVQ (R9), F29
-	B lowered2
-lowered1:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R9, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered3
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered4
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered5
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered6
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered6:
+	FMOVQ (R6), F10
 lowered2:
-	WORD $0x4ebd1fa5 // ORR16B V5, V29, 29
-	WORD $0x6ee41c05 // BIF16B V5, V0, 4
-	FMOVQ 32(R6), F4
-	MOVD $16(R9), R16
-	WORD $0x6eb1a89e // UMINV4S V30, V4
+	WORD $0x6ee01c8a // BIF16B V10, V4, 0
+	MOVD $16(R6), R16
+	WORD $0x6eb1a83e // UMINV4S V30, V1
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered7
-	FMOVQ (R16), F29
-	B lowered8
-lowered7:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered9
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered10
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered11
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered12
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered12:
+	FMOVQ (R16), F13
 lowered8:
-	WORD $0x4ebd1fa8 // ORR16B V8, V29, 29
-	WORD $0x6ee41c08 // BIF16B V8, V0, 4
-	WORD $0x4ea51ca7 // ORR16B V7, V5, 5
-	WORD $0x4e8858a7 // UZP24S V7, V5, 8
-	WORD $0x4ea51ca4 // ORR16B V4, V5, 5
-	WORD $0x4e8818a4 // UZP14S V4, V5, 8
-	FMOVQ 48(R6), F8
-	MOVD $8(R9), R16
-	WORD $0x6eb1a91e // UMINV4S V30, V8
+	WORD $0x6ee11c8d // BIF16B V13, V4, 1
+	WORD $0x4eaa1d4c // ORR16B V12, V10, 10
+	WORD $0x4e8d594c // UZP24S V12, V10, 13
+	WORD $0x4eaa1d49 // ORR16B V9, V10, 10
+	WORD $0x4e8d1949 // UZP14S V9, V10, 13
+	MOVD $8(R6), R16
+	WORD $0x6eb1a85e // UMINV4S V30, V2
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered13
-	FMOVQ (R16), F29
-	B lowered14
-lowered13:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered15
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered16
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered17
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered18
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered18:
+	FMOVQ (R16), F10
 lowered14:
-	WORD $0x4ebd1fa5 // ORR16B V5, V29, 29
-	WORD $0x6ee81c05 // BIF16B V5, V0, 8
-	FMOVQ 64(R6), F8
-	MOVD $24(R9), R16
-	WORD $0x6eb1a91e // UMINV4S V30, V8
+	WORD $0x6ee21c8a // BIF16B V10, V4, 2
+	MOVD $24(R6), R16
+	WORD $0x6eb1a87e // UMINV4S V30, V3
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered19
-	FMOVQ (R16), F29
-	B lowered20
-lowered19:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered21
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered22
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered23
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered24
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered24:
+	FMOVQ (R16), F14
 lowered20:
-	WORD $0x4ebd1fa9 // ORR16B V9, V29, 29
-	WORD $0x6ee81c09 // BIF16B V9, V0, 8
-	WORD $0x4ea51ca8 // ORR16B V8, V5, 5
-	WORD $0x4e8918a8 // UZP14S V8, V5, 9
-	WORD $0x4ea11c25 // ORR16B V5, V1, 1
-	WORD $0x4e24e49e // FCMEQ4S V30, V4, 4
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x6e27e489 // FCMGE4S V9, V4, 7
-	WORD $0x6e205929 // NOT16B V9, V9
-	WORD $0x4e2a1d29 // AND16B V9, V9, 10
-	WORD $0x6ea91ce4 // BIT16B V4, V7, 9
-	WORD $0x6ea91c45 // BIT16B V5, V2, 9
-	WORD $0x4e24e49e // FCMEQ4S V30, V4, 4
-	WORD $0x4ebe1fc9 // ORR16B V9, V30, 30
-	WORD $0x6e28e487 // FCMGE4S V7, V4, 8
-	WORD $0x6e2058e7 // NOT16B V7, V7
-	WORD $0x4e291ce7 // AND16B V7, V7, 9
-	WORD $0x6ea71d04 // BIT16B V4, V8, 7
-	WORD $0x6ea71c65 // BIT16B V5, V3, 7
-	WORD $0x4ea684a5 // ADD4S V5, V5, 6
+	WORD $0x6ee31c8e // BIF16B V14, V4, 3
+	WORD $0x4eaa1d4d // ORR16B V13, V10, 10
+	WORD $0x4e8e194d // UZP14S V13, V10, 14
+	WORD $0x4ea51caa // ORR16B V10, V5, 5
+	WORD $0x4e29e53e // FCMEQ4S V30, V9, 9
+	WORD $0x4ebe1fcf // ORR16B V15, V30, 30
+	WORD $0x6e2ce52e // FCMGE4S V14, V9, 12
+	WORD $0x6e2059ce // NOT16B V14, V14
+	WORD $0x4e2f1dce // AND16B V14, V14, 15
+	WORD $0x6eae1d89 // BIT16B V9, V12, 14
+	WORD $0x6eae1cca // BIT16B V10, V6, 14
+	WORD $0x4e29e53e // FCMEQ4S V30, V9, 9
+	WORD $0x4ebe1fce // ORR16B V14, V30, 30
+	WORD $0x6e2de52c // FCMGE4S V12, V9, 13
+	WORD $0x6e20598c // NOT16B V12, V12
+	WORD $0x4e2e1d8c // AND16B V12, V12, 14
+	WORD $0x6eac1da9 // BIT16B V9, V13, 12
+	WORD $0x6eac1cea // BIT16B V10, V7, 12
+	WORD $0x4eab854a // ADD4S V10, V10, 11
 
 output:
-	MOVD (R3), R9
-	ADD R2, R9
-	FMOVS 8(R3), F8
-	WORD $0x4e040508 // DUP4S V8, V8
+	MOVD (R3), R6
+	ADD R2, R6
+	FMOVS 8(R3), F13
+	WORD $0x4e0405ad // DUP4S V13, V13
 	ADD $0x10, R3
-	FMOVQ 16(R6), F6
-	WORD $0x6eb1a8de // UMINV4S V30, V6
+	WORD $0x6eb1a81e // UMINV4S V30, V0
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered25
-	FMOVQ (R9), F29
-	B lowered26
-lowered25:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R9, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered27
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered28
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered29
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered30
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered30:
+	FMOVQ (R6), F12
 lowered26:
-	WORD $0x4ebd1fa7 // ORR16B V7, V29, 29
-	WORD $0x6ee61c07 // BIF16B V7, V0, 6
-	FMOVQ 32(R6), F6
-	MOVD $16(R9), R16
-	WORD $0x6eb1a8de // UMINV4S V30, V6
+	WORD $0x6ee01c8c // BIF16B V12, V4, 0
+	MOVD $16(R6), R16
+	WORD $0x6eb1a83e // UMINV4S V30, V1
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered31
-	FMOVQ (R16), F29
-	B lowered32
-lowered31:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered33
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered34
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered35
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered36
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered36:
+	FMOVQ (R16), F15
 lowered32:
-	WORD $0x4ebd1faa // ORR16B V10, V29, 29
-	WORD $0x6ee61c0a // BIF16B V10, V0, 6
-	WORD $0x4ea71ce9 // ORR16B V9, V7, 7
-	WORD $0x4e8a58e9 // UZP24S V9, V7, 10
-	WORD $0x4ea71ce6 // ORR16B V6, V7, 7
-	WORD $0x4e8a18e6 // UZP14S V6, V7, 10
-	FMOVQ 48(R6), F10
-	MOVD $8(R9), R16
-	WORD $0x6eb1a95e // UMINV4S V30, V10
+	WORD $0x6ee11c8f // BIF16B V15, V4, 1
+	WORD $0x4eac1d8e // ORR16B V14, V12, 12
+	WORD $0x4e8f598e // UZP24S V14, V12, 15
+	WORD $0x4eac1d8b // ORR16B V11, V12, 12
+	WORD $0x4e8f198b // UZP14S V11, V12, 15
+	MOVD $8(R6), R16
+	WORD $0x6eb1a85e // UMINV4S V30, V2
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered37
-	FMOVQ (R16), F29
-	B lowered38
-lowered37:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d51 // LANE0 V17, V10
-	CBZW R17, lowered39
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3d51 // LANE1 V17, V10
-	CBZW R17, lowered40
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143d51 // LANE2 V17, V10
-	CBZW R17, lowered41
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3d51 // LANE3 V17, V10
-	CBZW R17, lowered42
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered42:
+	FMOVQ (R16), F12
 lowered38:
-	WORD $0x4ebd1fa7 // ORR16B V7, V29, 29
-	WORD $0x6eea1c07 // BIF16B V7, V0, 10
-	FMOVQ 64(R6), F10
-	MOVD $24(R9), R16
-	WORD $0x6eb1a95e // UMINV4S V30, V10
+	WORD $0x6ee21c8c // BIF16B V12, V4, 2
+	MOVD $24(R6), R16
+	WORD $0x6eb1a87e // UMINV4S V30, V3
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered43
-	FMOVQ (R16), F29
-	B lowered44
-lowered43:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d51 // LANE0 V17, V10
-	CBZW R17, lowered45
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3d51 // LANE1 V17, V10
-	CBZW R17, lowered46
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143d51 // LANE2 V17, V10
-	CBZW R17, lowered47
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3d51 // LANE3 V17, V10
-	CBZW R17, lowered48
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered48:
+	FMOVQ (R16), F16
 lowered44:
-	WORD $0x4ebd1fab // ORR16B V11, V29, 29
-	WORD $0x6eea1c0b // BIF16B V11, V0, 10
-	WORD $0x4ea71cea // ORR16B V10, V7, 7
-	WORD $0x4e8b18ea // UZP14S V10, V7, 11
-	WORD $0x4ea11c27 // ORR16B V7, V1, 1
-	WORD $0x4e26e4de // FCMEQ4S V30, V6, 6
-	WORD $0x4ebe1fcc // ORR16B V12, V30, 30
-	WORD $0x6e29e4cb // FCMGE4S V11, V6, 9
-	WORD $0x6e20596b // NOT16B V11, V11
-	WORD $0x4e2c1d6b // AND16B V11, V11, 12
-	WORD $0x6eab1d26 // BIT16B V6, V9, 11
-	WORD $0x6eab1c47 // BIT16B V7, V2, 11
-	WORD $0x4e26e4de // FCMEQ4S V30, V6, 6
-	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
-	WORD $0x6e2ae4c9 // FCMGE4S V9, V6, 10
-	WORD $0x6e205929 // NOT16B V9, V9
-	WORD $0x4e2b1d29 // AND16B V9, V9, 11
-	WORD $0x6ea91d46 // BIT16B V6, V10, 9
-	WORD $0x6ea91c67 // BIT16B V7, V3, 9
-	WORD $0x4ea884e7 // ADD4S V7, V7, 8
-	MOVD (R3), R9
-	ADD R2, R9
-	FMOVS 8(R3), F10
-	WORD $0x4e04054a // DUP4S V10, V10
+	WORD $0x6ee31c90 // BIF16B V16, V4, 3
+	WORD $0x4eac1d8f // ORR16B V15, V12, 12
+	WORD $0x4e90198f // UZP14S V15, V12, 16
+	WORD $0x4ea51cac // ORR16B V12, V5, 5
+	WORD $0x4e2be57e // FCMEQ4S V30, V11, 11
+	WORD $0x4ebe1fd1 // ORR16B V17, V30, 30
+	WORD $0x6e2ee570 // FCMGE4S V16, V11, 14
+	WORD $0x6e205a10 // NOT16B V16, V16
+	WORD $0x4e311e10 // AND16B V16, V16, 17
+	WORD $0x6eb01dcb // BIT16B V11, V14, 16
+	WORD $0x6eb01ccc // BIT16B V12, V6, 16
+	WORD $0x4e2be57e // FCMEQ4S V30, V11, 11
+	WORD $0x4ebe1fd0 // ORR16B V16, V30, 30
+	WORD $0x6e2fe56e // FCMGE4S V14, V11, 15
+	WORD $0x6e2059ce // NOT16B V14, V14
+	WORD $0x4e301dce // AND16B V14, V14, 16
+	WORD $0x6eae1deb // BIT16B V11, V15, 14
+	WORD $0x6eae1cec // BIT16B V12, V7, 14
+	WORD $0x4ead858c // ADD4S V12, V12, 13
+	MOVD (R3), R6
+	ADD R2, R6
+	FMOVS 8(R3), F15
+	WORD $0x4e0405ef // DUP4S V15, V15
 	ADD $0x10, R3
-	FMOVQ 16(R6), F8
-	WORD $0x6eb1a91e // UMINV4S V30, V8
+	WORD $0x6eb1a81e // UMINV4S V30, V0
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered49
-	FMOVQ (R9), F29
-	B lowered50
-lowered49:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R9, R16
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered51
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered52
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered53
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered54
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered54:
+	FMOVQ (R6), F14
 lowered50:
-	WORD $0x4ebd1fa9 // ORR16B V9, V29, 29
-	WORD $0x6ee81c09 // BIF16B V9, V0, 8
-	FMOVQ 32(R6), F8
-	MOVD $16(R9), R16
-	WORD $0x6eb1a91e // UMINV4S V30, V8
+	WORD $0x6ee01c8e // BIF16B V14, V4, 0
+	MOVD $16(R6), R16
+	WORD $0x6eb1a83e // UMINV4S V30, V1
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered55
-	FMOVQ (R16), F29
-	B lowered56
-lowered55:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered57
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered58
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered59
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered60
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered60:
+	FMOVQ (R16), F17
 lowered56:
-	WORD $0x4ebd1fac // ORR16B V12, V29, 29
-	WORD $0x6ee81c0c // BIF16B V12, V0, 8
-	WORD $0x4ea91d2b // ORR16B V11, V9, 9
-	WORD $0x4e8c592b // UZP24S V11, V9, 12
-	WORD $0x4ea91d28 // ORR16B V8, V9, 9
-	WORD $0x4e8c1928 // UZP14S V8, V9, 12
-	FMOVQ 48(R6), F12
-	MOVD $8(R9), R16
-	WORD $0x6eb1a99e // UMINV4S V30, V12
+	WORD $0x6ee11c91 // BIF16B V17, V4, 1
+	WORD $0x4eae1dd0 // ORR16B V16, V14, 14
+	WORD $0x4e9159d0 // UZP24S V16, V14, 17
+	WORD $0x4eae1dcd // ORR16B V13, V14, 14
+	WORD $0x4e9119cd // UZP14S V13, V14, 17
+	MOVD $8(R6), R16
+	WORD $0x6eb1a85e // UMINV4S V30, V2
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered61
-	FMOVQ (R16), F29
-	B lowered62
-lowered61:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered63
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered64
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered65
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered66
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered66:
+	FMOVQ (R16), F14
 lowered62:
-	WORD $0x4ebd1fa9 // ORR16B V9, V29, 29
-	WORD $0x6eec1c09 // BIF16B V9, V0, 12
-	FMOVQ 64(R6), F12
-	MOVD $24(R9), R16
-	WORD $0x6eb1a99e // UMINV4S V30, V12
+	WORD $0x6ee21c8e // BIF16B V14, V4, 2
+	MOVD $24(R6), R16
+	WORD $0x6eb1a87e // UMINV4S V30, V3
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered67
-	FMOVQ (R16), F29
-	B lowered68
-lowered67:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d91 // LANE0 V17, V12
-	CBZW R17, lowered69
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3d91 // LANE1 V17, V12
-	CBZW R17, lowered70
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143d91 // LANE2 V17, V12
-	CBZW R17, lowered71
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3d91 // LANE3 V17, V12
-	CBZW R17, lowered72
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered72:
+	FMOVQ (R16), F18
 lowered68:
-	WORD $0x4ebd1fad // ORR16B V13, V29, 29
-	WORD $0x6eec1c0d // BIF16B V13, V0, 12
-	WORD $0x4ea91d2c // ORR16B V12, V9, 9
-	WORD $0x4e8d192c // UZP14S V12, V9, 13
-	WORD $0x4ea11c29 // ORR16B V9, V1, 1
-	WORD $0x4e28e51e // FCMEQ4S V30, V8, 8
-	WORD $0x4ebe1fce // ORR16B V14, V30, 30
-	WORD $0x6e2be50d // FCMGE4S V13, V8, 11
-	WORD $0x6e2059ad // NOT16B V13, V13
-	WORD $0x4e2e1dad // AND16B V13, V13, 14
-	WORD $0x6ead1d68 // BIT16B V8, V11, 13
-	WORD $0x6ead1c49 // BIT16B V9, V2, 13
-	WORD $0x4e28e51e // FCMEQ4S V30, V8, 8
-	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
-	WORD $0x6e2ce50b // FCMGE4S V11, V8, 12
+	WORD $0x6ee31c92 // BIF16B V18, V4, 3
+	WORD $0x4eae1dd1 // ORR16B V17, V14, 14
+	WORD $0x4e9219d1 // UZP14S V17, V14, 18
+	WORD $0x4ea51cae // ORR16B V14, V5, 5
+	WORD $0x4e2de5be // FCMEQ4S V30, V13, 13
+	WORD $0x4ebe1fd3 // ORR16B V19, V30, 30
+	WORD $0x6e30e5b2 // FCMGE4S V18, V13, 16
+	WORD $0x6e205a52 // NOT16B V18, V18
+	WORD $0x4e331e52 // AND16B V18, V18, 19
+	WORD $0x6eb21e0d // BIT16B V13, V16, 18
+	WORD $0x6eb21cce // BIT16B V14, V6, 18
+	WORD $0x4e2de5be // FCMEQ4S V30, V13, 13
+	WORD $0x4ebe1fd2 // ORR16B V18, V30, 30
+	WORD $0x6e31e5b0 // FCMGE4S V16, V13, 17
+	WORD $0x6e205a10 // NOT16B V16, V16
+	WORD $0x4e321e10 // AND16B V16, V16, 18
+	WORD $0x6eb01e2d // BIT16B V13, V17, 16
+	WORD $0x6eb01cee // BIT16B V14, V7, 16
+	WORD $0x4eaf85ce // ADD4S V14, V14, 15
+	WORD $0x4e29e53e // FCMEQ4S V30, V9, 9
+	WORD $0x4ebe1fd0 // ORR16B V16, V30, 30
+	WORD $0x6e2be52f // FCMGE4S V15, V9, 11
+	WORD $0x6e2059ef // NOT16B V15, V15
+	WORD $0x4e301def // AND16B V15, V15, 16
+	WORD $0x6eaf1d69 // BIT16B V9, V11, 15
+	WORD $0x6eaf1d8a // BIT16B V10, V12, 15
+	WORD $0x4e29e53e // FCMEQ4S V30, V9, 9
+	WORD $0x4ebe1fcc // ORR16B V12, V30, 30
+	WORD $0x6e2de52b // FCMGE4S V11, V9, 13
 	WORD $0x6e20596b // NOT16B V11, V11
-	WORD $0x4e2d1d6b // AND16B V11, V11, 13
-	WORD $0x6eab1d88 // BIT16B V8, V12, 11
-	WORD $0x6eab1c69 // BIT16B V9, V3, 11
-	WORD $0x4eaa8529 // ADD4S V9, V9, 10
-	WORD $0x4e24e49e // FCMEQ4S V30, V4, 4
-	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
-	WORD $0x6e26e48a // FCMGE4S V10, V4, 6
-	WORD $0x6e20594a // NOT16B V10, V10
-	WORD $0x4e2b1d4a // AND16B V10, V10, 11
-	WORD $0x6eaa1cc4 // BIT16B V4, V6, 10
-	WORD $0x6eaa1ce5 // BIT16B V5, V7, 10
-	WORD $0x4e24e49e // FCMEQ4S V30, V4, 4
-	WORD $0x4ebe1fc7 // ORR16B V7, V30, 30
-	WORD $0x6e28e486 // FCMGE4S V6, V4, 8
-	WORD $0x6e2058c6 // NOT16B V6, V6
-	WORD $0x4e271cc6 // AND16B V6, V6, 7
-	WORD $0x6ea61d04 // BIT16B V4, V8, 6
-	WORD $0x6ea61d25 // BIT16B V5, V9, 6
-	FMOVQ (R6), F6
-	WORD $0x6eb1a8de // UMINV4S V30, V6
+	WORD $0x4e2c1d6b // AND16B V11, V11, 12
+	WORD $0x6eab1da9 // BIT16B V9, V13, 11
+	WORD $0x6eab1dca // BIT16B V10, V14, 11
+	WORD $0x6eb1a91e // UMINV4S V30, V8
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered73
-	FMOVQ F4, (R0)
-	B lowered74
-lowered73:
-	MOVD R0, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered75
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered76
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered77
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered78
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered78:
+	FMOVQ F9, (R0)
 lowered74:
-	FMOVQ (R6), F4
-	WORD $0x6eb1a89e // UMINV4S V30, V4
+	WORD $0x6eb1a91e // UMINV4S V30, V8
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered79
-	FMOVQ F5, (R1)
-	B lowered80
-lowered79:
-	MOVD R1, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered81
-	WORD $0x0d008205 // STORE0 V5, V16
-lowered81:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered82
-	WORD $0x0d009205 // STORE1 V5, V16
-lowered82:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered83
-	WORD $0x4d008205 // STORE2 V5, V16
-lowered83:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered84
-	WORD $0x4d009205 // STORE3 V5, V16
-lowered84:
+	FMOVQ F10, (R1)
 lowered80:
 	ADD R7, R0
 	ADD R7, R1
-	WORD $0x4ea81d04 // ORR16B V4, V8, 8
-	WORD $0x4ea91d25 // ORR16B V5, V9, 9
+	WORD $0x4ead1da9 // ORR16B V9, V13, 13
+	WORD $0x4eae1dca // ORR16B V10, V14, 14
 	SUBS $1, R8
 	BNE output
 	RET
+
+lowered1:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	MOVD R6, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e2d1dad // EOR16B V13, V13, 13
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d40820d // LOAD0 V13, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d40920d // LOAD1 V13, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d40820d // LOAD2 V13, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d40920d // LOAD3 V13, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered15
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered16
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered17
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered18
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e2e1dce // EOR16B V14, V14, 14
+	WORD $0x0e043c71 // LANE0 V17, V3
+	CBZW R17, lowered21
+	WORD $0x0d40820e // LOAD0 V14, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c71 // LANE1 V17, V3
+	CBZW R17, lowered22
+	WORD $0x0d40920e // LOAD1 V14, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c71 // LANE2 V17, V3
+	CBZW R17, lowered23
+	WORD $0x4d40820e // LOAD2 V14, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c71 // LANE3 V17, V3
+	CBZW R17, lowered24
+	WORD $0x4d40920e // LOAD3 V14, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e2c1d8c // EOR16B V12, V12, 12
+	MOVD R6, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered27
+	WORD $0x0d40820c // LOAD0 V12, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered28
+	WORD $0x0d40920c // LOAD1 V12, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered29
+	WORD $0x4d40820c // LOAD2 V12, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered30
+	WORD $0x4d40920c // LOAD3 V12, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x6e2f1def // EOR16B V15, V15, 15
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered33
+	WORD $0x0d40820f // LOAD0 V15, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered34
+	WORD $0x0d40920f // LOAD1 V15, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered35
+	WORD $0x4d40820f // LOAD2 V15, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered36
+	WORD $0x4d40920f // LOAD3 V15, V16
+lowered36:
+	B lowered32
+
+lowered37:
+	WORD $0x6e2c1d8c // EOR16B V12, V12, 12
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered39
+	WORD $0x0d40820c // LOAD0 V12, V16
+lowered39:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered40
+	WORD $0x0d40920c // LOAD1 V12, V16
+lowered40:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered41
+	WORD $0x4d40820c // LOAD2 V12, V16
+lowered41:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered42
+	WORD $0x4d40920c // LOAD3 V12, V16
+lowered42:
+	B lowered38
+
+lowered43:
+	WORD $0x6e301e10 // EOR16B V16, V16, 16
+	WORD $0x0e043c71 // LANE0 V17, V3
+	CBZW R17, lowered45
+	WORD $0x0d408210 // LOAD0 V16, V16
+lowered45:
+	ADD $4, R16
+	WORD $0x0e0c3c71 // LANE1 V17, V3
+	CBZW R17, lowered46
+	WORD $0x0d409210 // LOAD1 V16, V16
+lowered46:
+	ADD $4, R16
+	WORD $0x0e143c71 // LANE2 V17, V3
+	CBZW R17, lowered47
+	WORD $0x4d408210 // LOAD2 V16, V16
+lowered47:
+	ADD $4, R16
+	WORD $0x0e1c3c71 // LANE3 V17, V3
+	CBZW R17, lowered48
+	WORD $0x4d409210 // LOAD3 V16, V16
+lowered48:
+	B lowered44
+
+lowered49:
+	WORD $0x6e2e1dce // EOR16B V14, V14, 14
+	MOVD R6, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered51
+	WORD $0x0d40820e // LOAD0 V14, V16
+lowered51:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered52
+	WORD $0x0d40920e // LOAD1 V14, V16
+lowered52:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered53
+	WORD $0x4d40820e // LOAD2 V14, V16
+lowered53:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered54
+	WORD $0x4d40920e // LOAD3 V14, V16
+lowered54:
+	B lowered50
+
+lowered55:
+	WORD $0x6e311e31 // EOR16B V17, V17, 17
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered57
+	WORD $0x0d408211 // LOAD0 V17, V16
+lowered57:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered58
+	WORD $0x0d409211 // LOAD1 V17, V16
+lowered58:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered59
+	WORD $0x4d408211 // LOAD2 V17, V16
+lowered59:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered60
+	WORD $0x4d409211 // LOAD3 V17, V16
+lowered60:
+	B lowered56
+
+lowered61:
+	WORD $0x6e2e1dce // EOR16B V14, V14, 14
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered63
+	WORD $0x0d40820e // LOAD0 V14, V16
+lowered63:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered64
+	WORD $0x0d40920e // LOAD1 V14, V16
+lowered64:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered65
+	WORD $0x4d40820e // LOAD2 V14, V16
+lowered65:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered66
+	WORD $0x4d40920e // LOAD3 V14, V16
+lowered66:
+	B lowered62
+
+lowered67:
+	WORD $0x6e321e52 // EOR16B V18, V18, 18
+	WORD $0x0e043c71 // LANE0 V17, V3
+	CBZW R17, lowered69
+	WORD $0x0d408212 // LOAD0 V18, V16
+lowered69:
+	ADD $4, R16
+	WORD $0x0e0c3c71 // LANE1 V17, V3
+	CBZW R17, lowered70
+	WORD $0x0d409212 // LOAD1 V18, V16
+lowered70:
+	ADD $4, R16
+	WORD $0x0e143c71 // LANE2 V17, V3
+	CBZW R17, lowered71
+	WORD $0x4d408212 // LOAD2 V18, V16
+lowered71:
+	ADD $4, R16
+	WORD $0x0e1c3c71 // LANE3 V17, V3
+	CBZW R17, lowered72
+	WORD $0x4d409212 // LOAD3 V18, V16
+lowered72:
+	B lowered68
+
+lowered73:
+	MOVD R0, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered75
+	WORD $0x0d008209 // STORE0 V9, V16
+lowered75:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered76
+	WORD $0x0d009209 // STORE1 V9, V16
+lowered76:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered77
+	WORD $0x4d008209 // STORE2 V9, V16
+lowered77:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered78
+	WORD $0x4d009209 // STORE3 V9, V16
+lowered78:
+	B lowered74
+
+lowered79:
+	MOVD R1, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered81
+	WORD $0x0d00820a // STORE0 V10, V16
+lowered81:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered82
+	WORD $0x0d00920a // STORE1 V10, V16
+lowered82:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered83
+	WORD $0x4d00820a // STORE2 V10, V16
+lowered83:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered84
+	WORD $0x4d00920a // STORE3 V10, V16
+lowered84:
+	B lowered80
 
 // func maxPlane2x2NEON(dst *float32, mask *int32, src *float32, col int, rows *int, table *int32, ldo int, n int)
 TEXT ·maxPlane2x2NEON(SB), NOSPLIT, $0-64
@@ -1787,240 +1778,238 @@ TEXT ·maxPlane2x2NEON(SB), NOSPLIT, $0-64
 	MOVD col+24(FP), R9
 	LSL $0x02, R7
 	ADD R9<<2, R2, R2
-	WORD $0x4ebf1fe0 // ORR16B V0, V31, 31
-	FLDPQ 80(R6), (F1, F2)
+	FLDPQ 16(R6), (F0, F1)
+	WORD $0x4ebf1fe2 // ORR16B V2, V31, 31
+	FLDPQ 80(R6), (F3, F4)
+	FMOVQ (R6), F5
 
 output:
-	MOVD (R3), R9
-	ADD R2, R9
-	FMOVS 8(R3), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
+	MOVD (R3), R6
+	ADD R2, R6
+	FMOVS 8(R3), F8
+	WORD $0x4e040508 // DUP4S V8, V8
 	ADD $0x10, R3
-	FMOVQ 16(R6), F4
-	WORD $0x6eb1a89e // UMINV4S V30, V4
+	WORD $0x6eb1a81e // UMINV4S V30, V0
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered1
-	FMOVQ (R9), F29
-	B lowered2
-lowered1:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R9, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered3
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered4
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered5
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered6
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered6:
+	FMOVQ (R6), F6
 lowered2:
-	WORD $0x4ebd1fa3 // ORR16B V3, V29, 29
-	WORD $0x6ee41c03 // BIF16B V3, V0, 4
-	FMOVQ 32(R6), F6
-	MOVD $16(R9), R16
-	WORD $0x6eb1a8de // UMINV4S V30, V6
+	WORD $0x6ee01c46 // BIF16B V6, V2, 0
+	MOVD $16(R6), R16
+	WORD $0x6eb1a83e // UMINV4S V30, V1
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered7
-	FMOVQ (R16), F29
-	B lowered8
-lowered7:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered9
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered10
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered11
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered12
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered12:
+	FMOVQ (R16), F7
 lowered8:
-	WORD $0x4ebd1fa4 // ORR16B V4, V29, 29
-	WORD $0x6ee61c04 // BIF16B V4, V0, 6
-	WORD $0x4ea31c66 // ORR16B V6, V3, 3
-	WORD $0x4e845866 // UZP24S V6, V3, 4
+	WORD $0x6ee11c47 // BIF16B V7, V2, 1
+	WORD $0x4ea61cc9 // ORR16B V9, V6, 6
+	WORD $0x4e8758c9 // UZP24S V9, V6, 7
+	WORD $0x4ea61cca // ORR16B V10, V6, 6
+	WORD $0x4e8718ca // UZP14S V10, V6, 7
+	WORD $0x4eaa1d46 // ORR16B V6, V10, 10
 	WORD $0x4ea31c67 // ORR16B V7, V3, 3
-	WORD $0x4e841867 // UZP14S V7, V3, 4
-	WORD $0x4ea71ce3 // ORR16B V3, V7, 7
-	WORD $0x4ea11c24 // ORR16B V4, V1, 1
-	WORD $0x4e23e47e // FCMEQ4S V30, V3, 3
-	WORD $0x4ebe1fc8 // ORR16B V8, V30, 30
-	WORD $0x6e26e467 // FCMGE4S V7, V3, 6
-	WORD $0x6e2058e7 // NOT16B V7, V7
-	WORD $0x4e281ce7 // AND16B V7, V7, 8
-	WORD $0x6ea71cc3 // BIT16B V3, V6, 7
-	WORD $0x6ea71c44 // BIT16B V4, V2, 7
-	WORD $0x4ea58484 // ADD4S V4, V4, 5
-	MOVD (R3), R9
-	ADD R2, R9
-	FMOVS 8(R3), F7
-	WORD $0x4e0404e7 // DUP4S V7, V7
+	WORD $0x4e26e4de // FCMEQ4S V30, V6, 6
+	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
+	WORD $0x6e29e4ca // FCMGE4S V10, V6, 9
+	WORD $0x6e20594a // NOT16B V10, V10
+	WORD $0x4e2b1d4a // AND16B V10, V10, 11
+	WORD $0x6eaa1d26 // BIT16B V6, V9, 10
+	WORD $0x6eaa1c87 // BIT16B V7, V4, 10
+	WORD $0x4ea884e7 // ADD4S V7, V7, 8
+	MOVD (R3), R6
+	ADD R2, R6
+	FMOVS 8(R3), F10
+	WORD $0x4e04054a // DUP4S V10, V10
 	ADD $0x10, R3
-	FMOVQ 16(R6), F6
-	WORD $0x6eb1a8de // UMINV4S V30, V6
+	WORD $0x6eb1a81e // UMINV4S V30, V0
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered13
-	FMOVQ (R9), F29
-	B lowered14
-lowered13:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	MOVD R9, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered15
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered16
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered17
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered18
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered18:
+	FMOVQ (R6), F8
 lowered14:
-	WORD $0x4ebd1fa5 // ORR16B V5, V29, 29
-	WORD $0x6ee61c05 // BIF16B V5, V0, 6
-	FMOVQ 32(R6), F8
-	MOVD $16(R9), R16
-	WORD $0x6eb1a91e // UMINV4S V30, V8
+	WORD $0x6ee01c48 // BIF16B V8, V2, 0
+	MOVD $16(R6), R16
+	WORD $0x6eb1a83e // UMINV4S V30, V1
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered19
-	FMOVQ (R16), F29
-	B lowered20
-lowered19:
-	WORD $0x6e3d1fbd // EOR16B V29, V29, 29
-	WORD $0x0e043d11 // LANE0 V17, V8
-	CBZW R17, lowered21
-	WORD $0x0d40821d // LOAD0 V29, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3d11 // LANE1 V17, V8
-	CBZW R17, lowered22
-	WORD $0x0d40921d // LOAD1 V29, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143d11 // LANE2 V17, V8
-	CBZW R17, lowered23
-	WORD $0x4d40821d // LOAD2 V29, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3d11 // LANE3 V17, V8
-	CBZW R17, lowered24
-	WORD $0x4d40921d // LOAD3 V29, V16
-lowered24:
+	FMOVQ (R16), F9
 lowered20:
-	WORD $0x4ebd1fa6 // ORR16B V6, V29, 29
-	WORD $0x6ee81c06 // BIF16B V6, V0, 8
-	WORD $0x4ea51ca8 // ORR16B V8, V5, 5
-	WORD $0x4e8658a8 // UZP24S V8, V5, 6
-	WORD $0x4ea51ca9 // ORR16B V9, V5, 5
-	WORD $0x4e8618a9 // UZP14S V9, V5, 6
-	WORD $0x4ea91d25 // ORR16B V5, V9, 9
-	WORD $0x4ea11c26 // ORR16B V6, V1, 1
-	WORD $0x4e25e4be // FCMEQ4S V30, V5, 5
-	WORD $0x4ebe1fca // ORR16B V10, V30, 30
-	WORD $0x6e28e4a9 // FCMGE4S V9, V5, 8
-	WORD $0x6e205929 // NOT16B V9, V9
-	WORD $0x4e2a1d29 // AND16B V9, V9, 10
-	WORD $0x6ea91d05 // BIT16B V5, V8, 9
-	WORD $0x6ea91c46 // BIT16B V6, V2, 9
-	WORD $0x4ea784c6 // ADD4S V6, V6, 7
-	WORD $0x4e23e47e // FCMEQ4S V30, V3, 3
-	WORD $0x4ebe1fc8 // ORR16B V8, V30, 30
-	WORD $0x6e25e467 // FCMGE4S V7, V3, 5
-	WORD $0x6e2058e7 // NOT16B V7, V7
-	WORD $0x4e281ce7 // AND16B V7, V7, 8
-	WORD $0x6ea71ca3 // BIT16B V3, V5, 7
-	WORD $0x6ea71cc4 // BIT16B V4, V6, 7
-	FMOVQ (R6), F5
+	WORD $0x6ee11c49 // BIF16B V9, V2, 1
+	WORD $0x4ea81d0b // ORR16B V11, V8, 8
+	WORD $0x4e89590b // UZP24S V11, V8, 9
+	WORD $0x4ea81d0c // ORR16B V12, V8, 8
+	WORD $0x4e89190c // UZP14S V12, V8, 9
+	WORD $0x4eac1d88 // ORR16B V8, V12, 12
+	WORD $0x4ea31c69 // ORR16B V9, V3, 3
+	WORD $0x4e28e51e // FCMEQ4S V30, V8, 8
+	WORD $0x4ebe1fcd // ORR16B V13, V30, 30
+	WORD $0x6e2be50c // FCMGE4S V12, V8, 11
+	WORD $0x6e20598c // NOT16B V12, V12
+	WORD $0x4e2d1d8c // AND16B V12, V12, 13
+	WORD $0x6eac1d68 // BIT16B V8, V11, 12
+	WORD $0x6eac1c89 // BIT16B V9, V4, 12
+	WORD $0x4eaa8529 // ADD4S V9, V9, 10
+	WORD $0x4e26e4de // FCMEQ4S V30, V6, 6
+	WORD $0x4ebe1fcb // ORR16B V11, V30, 30
+	WORD $0x6e28e4ca // FCMGE4S V10, V6, 8
+	WORD $0x6e20594a // NOT16B V10, V10
+	WORD $0x4e2b1d4a // AND16B V10, V10, 11
+	WORD $0x6eaa1d06 // BIT16B V6, V8, 10
+	WORD $0x6eaa1d27 // BIT16B V7, V9, 10
 	WORD $0x6eb1a8be // UMINV4S V30, V5
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered25
-	FMOVQ F3, (R0)
-	B lowered26
-lowered25:
-	MOVD R0, R16
-	WORD $0x0e043cb1 // LANE0 V17, V5
-	CBZW R17, lowered27
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3cb1 // LANE1 V17, V5
-	CBZW R17, lowered28
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143cb1 // LANE2 V17, V5
-	CBZW R17, lowered29
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3cb1 // LANE3 V17, V5
-	CBZW R17, lowered30
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered30:
+	FMOVQ F6, (R0)
 lowered26:
-	FMOVQ (R6), F3
-	WORD $0x6eb1a87e // UMINV4S V30, V3
+	WORD $0x6eb1a8be // UMINV4S V30, V5
 	WORD $0x0e043fd1 // LANE0 V17, V30
 	CBZW R17, lowered31
-	FMOVQ F4, (R1)
-	B lowered32
-lowered31:
-	MOVD R1, R16
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered33
-	WORD $0x0d008204 // STORE0 V4, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered34
-	WORD $0x0d009204 // STORE1 V4, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered35
-	WORD $0x4d008204 // STORE2 V4, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered36
-	WORD $0x4d009204 // STORE3 V4, V16
-lowered36:
+	FMOVQ F7, (R1)
 lowered32:
 	ADD R7, R0
 	ADD R7, R1
 	SUBS $1, R8
 	BNE output
 	RET
+
+lowered1:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD R6, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	MOVD R6, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered15
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered16
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered17
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered18
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered21
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered22
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered23
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered24
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	MOVD R0, R16
+	WORD $0x0e043cb1 // LANE0 V17, V5
+	CBZW R17, lowered27
+	WORD $0x0d008206 // STORE0 V6, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3cb1 // LANE1 V17, V5
+	CBZW R17, lowered28
+	WORD $0x0d009206 // STORE1 V6, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143cb1 // LANE2 V17, V5
+	CBZW R17, lowered29
+	WORD $0x4d008206 // STORE2 V6, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3cb1 // LANE3 V17, V5
+	CBZW R17, lowered30
+	WORD $0x4d009206 // STORE3 V6, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	MOVD R1, R16
+	WORD $0x0e043cb1 // LANE0 V17, V5
+	CBZW R17, lowered33
+	WORD $0x0d008207 // STORE0 V7, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3cb1 // LANE1 V17, V5
+	CBZW R17, lowered34
+	WORD $0x0d009207 // STORE1 V7, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143cb1 // LANE2 V17, V5
+	CBZW R17, lowered35
+	WORD $0x4d008207 // STORE2 V7, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3cb1 // LANE3 V17, V5
+	CBZW R17, lowered36
+	WORD $0x4d009207 // STORE3 V7, V16
+lowered36:
+	B lowered32
 
 // func avePlane3x1NEON(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
 TEXT ·avePlane3x1NEON(SB), NOSPLIT, $0-56
@@ -2033,352 +2022,346 @@ TEXT ·avePlane3x1NEON(SB), NOSPLIT, $0-56
 	MOVD col+16(FP), R8
 	LSL $0x02, R6
 	ADD R8<<2, R1, R1
-	FMOVQ 128(R3), F0
-	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	MOVD (R2), R8
+	FLDPQ 16(R3), (F0, F1)
+	FMOVQ 48(R3), F2
+	FMOVQ 128(R3), F3
+	FMOVQ (R3), F4
+	WORD $0x6e251ca5 // EOR16B V5, V5, 5
+	MOVD (R2), R3
 	ADD $0x10, R2
-	CMP $0, R8
+	CMP $0, R3
 	BLT outside0
-	ADD R1, R8
-	FMOVQ 16(R3), F2
-	WORD $0x6eb1a85f // UMINV4S V31, V2
+	ADD R1, R3
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R8), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R3), F6
 lowered2:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	FMOVQ 32(R3), F3
-	MOVD $4(R8), R16
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	MOVD $4(R3), R16
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R16), F7
 lowered8:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	FMOVQ 48(R3), F4
-	MOVD $8(R8), R16
-	WORD $0x6eb1a89f // UMINV4S V31, V4
+	MOVD $8(R3), R16
+	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R16), F8
 lowered14:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4e22d421 // FADD4S V1, V1, 2
-	WORD $0x4e23d421 // FADD4S V1, V1, 3
-	WORD $0x4e24d421 // FADD4S V1, V1, 4
+	WORD $0x4e26d4a5 // FADD4S V5, V5, 6
+	WORD $0x4e27d4a5 // FADD4S V5, V5, 7
+	WORD $0x4e28d4a5 // FADD4S V5, V5, 8
 
 outside0:
-	WORD $0x6e221c42 // EOR16B V2, V2, 2
-	MOVD (R2), R8
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD (R2), R3
 	ADD $0x10, R2
-	CMP $0, R8
+	CMP $0, R3
 	BLT outside1
-	ADD R1, R8
-	FMOVQ 16(R3), F3
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	ADD R1, R3
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R8), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R3), F7
 lowered20:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	FMOVQ 32(R3), F4
-	MOVD $4(R8), R16
-	WORD $0x6eb1a89f // UMINV4S V31, V4
+	MOVD $4(R3), R16
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R16), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R16), F8
 lowered26:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	FMOVQ 48(R3), F5
-	MOVD $8(R8), R16
-	WORD $0x6eb1a8bf // UMINV4S V31, V5
+	MOVD $8(R3), R16
+	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043cb1 // LANE0 V17, V5
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3cb1 // LANE1 V17, V5
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143cb1 // LANE2 V17, V5
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3cb1 // LANE3 V17, V5
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
+	FMOVQ (R16), F9
 lowered32:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4e23d442 // FADD4S V2, V2, 3
-	WORD $0x4e24d442 // FADD4S V2, V2, 4
-	WORD $0x4e25d442 // FADD4S V2, V2, 5
+	WORD $0x4e27d4c6 // FADD4S V6, V6, 7
+	WORD $0x4e28d4c6 // FADD4S V6, V6, 8
+	WORD $0x4e29d4c6 // FADD4S V6, V6, 9
 
 outside1:
 
 output:
-	WORD $0x6e231c63 // EOR16B V3, V3, 3
-	MOVD (R2), R8
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	MOVD (R2), R3
 	ADD $0x10, R2
-	CMP $0, R8
+	CMP $0, R3
 	BLT outside2
-	ADD R1, R8
-	FMOVQ 16(R3), F4
-	WORD $0x6eb1a89f // UMINV4S V31, V4
+	ADD R1, R3
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered37
-	FMOVQ (R8), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
+	FMOVQ (R3), F8
 lowered38:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	FMOVQ 32(R3), F5
-	MOVD $4(R8), R16
-	WORD $0x6eb1a8bf // UMINV4S V31, V5
+	MOVD $4(R3), R16
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043cb1 // LANE0 V17, V5
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3cb1 // LANE1 V17, V5
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143cb1 // LANE2 V17, V5
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3cb1 // LANE3 V17, V5
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
+	FMOVQ (R16), F9
 lowered44:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	FMOVQ 48(R3), F6
-	MOVD $8(R8), R16
-	WORD $0x6eb1a8df // UMINV4S V31, V6
+	MOVD $8(R3), R16
+	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered49
-	FMOVQ (R16), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
+	FMOVQ (R16), F10
 lowered50:
-	WORD $0x4ebe1fc6 // ORR16B V6, V30, 30
-	WORD $0x4e24d463 // FADD4S V3, V3, 4
-	WORD $0x4e25d463 // FADD4S V3, V3, 5
-	WORD $0x4e26d463 // FADD4S V3, V3, 6
+	WORD $0x4e28d4e7 // FADD4S V7, V7, 8
+	WORD $0x4e29d4e7 // FADD4S V7, V7, 9
+	WORD $0x4e2ad4e7 // FADD4S V7, V7, 10
 
 outside2:
-	WORD $0x4e22d421 // FADD4S V1, V1, 2
-	WORD $0x4e23d421 // FADD4S V1, V1, 3
-	FMOVS -8(R2), F4
-	WORD $0x4e040484 // DUP4S V4, V4
-	WORD $0x6e20dc84 // FMUL4S V4, V4, 0
-	WORD $0x6e24fc21 // FDIV4S V1, V1, 4
-	FMOVQ (R3), F4
+	WORD $0x4e26d4a5 // FADD4S V5, V5, 6
+	WORD $0x4e27d4a5 // FADD4S V5, V5, 7
+	FMOVS -8(R2), F8
+	WORD $0x4e040508 // DUP4S V8, V8
+	WORD $0x6e23dd08 // FMUL4S V8, V8, 3
+	WORD $0x6e28fca5 // FDIV4S V5, V5, 8
 	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered55
-	FMOVQ F1, (R0)
-	B lowered56
+	FMOVQ F5, (R0)
+lowered56:
+	ADD R6, R0
+	WORD $0x4ea61cc5 // ORR16B V5, V6, 6
+	WORD $0x4ea71ce6 // ORR16B V6, V7, 7
+	SUBS $1, R7
+	BNE output
+	RET
+
+lowered1:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD R3, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered15
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered16
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered17
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered18
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	MOVD R3, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered21
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered22
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered23
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered24
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered27
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered28
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered29
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered30
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered33
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered34
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered35
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered36
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered36:
+	B lowered32
+
+lowered37:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	MOVD R3, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered39
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered39:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered40
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered40:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered41
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered41:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered42
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered42:
+	B lowered38
+
+lowered43:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered45
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered45:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered46
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered46:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered47
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered47:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered48
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered48:
+	B lowered44
+
+lowered49:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered51
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered51:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered52
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered52:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered53
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered53:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered54
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered54:
+	B lowered50
+
 lowered55:
 	MOVD R0, R16
 	WORD $0x0e043c91 // LANE0 V17, V4
 	CBZW R17, lowered57
-	WORD $0x0d008201 // STORE0 V1, V16
+	WORD $0x0d008205 // STORE0 V5, V16
 lowered57:
 	ADD $4, R16
 	WORD $0x0e0c3c91 // LANE1 V17, V4
 	CBZW R17, lowered58
-	WORD $0x0d009201 // STORE1 V1, V16
+	WORD $0x0d009205 // STORE1 V5, V16
 lowered58:
 	ADD $4, R16
 	WORD $0x0e143c91 // LANE2 V17, V4
 	CBZW R17, lowered59
-	WORD $0x4d008201 // STORE2 V1, V16
+	WORD $0x4d008205 // STORE2 V5, V16
 lowered59:
 	ADD $4, R16
 	WORD $0x0e1c3c91 // LANE3 V17, V4
 	CBZW R17, lowered60
-	WORD $0x4d009201 // STORE3 V1, V16
+	WORD $0x4d009205 // STORE3 V5, V16
 lowered60:
-lowered56:
-	ADD R6, R0
-	WORD $0x4ea21c41 // ORR16B V1, V2, 2
-	WORD $0x4ea31c62 // ORR16B V2, V3, 3
-	SUBS $1, R7
-	BNE output
-	RET
+	B lowered56
 
 // func avePlane3x2NEON(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
 TEXT ·avePlane3x2NEON(SB), NOSPLIT, $0-56
@@ -2391,459 +2374,450 @@ TEXT ·avePlane3x2NEON(SB), NOSPLIT, $0-56
 	MOVD col+16(FP), R8
 	LSL $0x02, R6
 	ADD R8<<2, R1, R1
-	FMOVQ 128(R3), F0
-	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	MOVD (R2), R8
+	FLDPQ 16(R3), (F0, F1)
+	FLDPQ 48(R3), (F2, F3)
+	FMOVQ 128(R3), F4
+	FMOVQ (R3), F5
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD (R2), R3
 	ADD $0x10, R2
-	CMP $0, R8
+	CMP $0, R3
 	BLT outside0
-	ADD R1, R8
-	FMOVQ 16(R3), F2
-	WORD $0x6eb1a85f // UMINV4S V31, V2
+	ADD R1, R3
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R8), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R3), F7
 lowered2:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	FMOVQ 32(R3), F3
-	MOVD $16(R8), R16
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	MOVD $16(R3), R16
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R16), F8
 lowered8:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	WORD $0x4ea21c44 // ORR16B V4, V2, 2
-	WORD $0x4e835844 // UZP24S V4, V2, 3
-	WORD $0x4ea21c45 // ORR16B V5, V2, 2
-	WORD $0x4e831845 // UZP14S V5, V2, 3
-	FMOVQ 48(R3), F2
-	MOVD $8(R8), R16
+	WORD $0x4ea71ce9 // ORR16B V9, V7, 7
+	WORD $0x4e8858e9 // UZP24S V9, V7, 8
+	WORD $0x4ea71cea // ORR16B V10, V7, 7
+	WORD $0x4e8818ea // UZP14S V10, V7, 8
+	MOVD $8(R3), R16
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R16), F7
 lowered14:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	FMOVQ 64(R3), F3
-	MOVD $24(R8), R16
+	MOVD $24(R3), R16
 	WORD $0x6eb1a87f // UMINV4S V31, V3
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R16), F8
 lowered20:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	WORD $0x4ea21c46 // ORR16B V6, V2, 2
-	WORD $0x4e831846 // UZP14S V6, V2, 3
-	WORD $0x4e25d421 // FADD4S V1, V1, 5
-	WORD $0x4e24d421 // FADD4S V1, V1, 4
-	WORD $0x4e26d421 // FADD4S V1, V1, 6
+	WORD $0x4ea71ceb // ORR16B V11, V7, 7
+	WORD $0x4e8818eb // UZP14S V11, V7, 8
+	WORD $0x4e2ad4c6 // FADD4S V6, V6, 10
+	WORD $0x4e29d4c6 // FADD4S V6, V6, 9
+	WORD $0x4e2bd4c6 // FADD4S V6, V6, 11
 
 outside0:
 
 output:
-	WORD $0x6e221c42 // EOR16B V2, V2, 2
-	MOVD (R2), R8
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	MOVD (R2), R3
 	ADD $0x10, R2
-	CMP $0, R8
+	CMP $0, R3
 	BLT outside1
-	ADD R1, R8
-	FMOVQ 16(R3), F3
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	ADD R1, R3
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R8), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R3), F8
 lowered26:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	FMOVQ 32(R3), F4
-	MOVD $16(R8), R16
-	WORD $0x6eb1a89f // UMINV4S V31, V4
+	MOVD $16(R3), R16
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
+	FMOVQ (R16), F9
 lowered32:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4ea31c65 // ORR16B V5, V3, 3
-	WORD $0x4e845865 // UZP24S V5, V3, 4
-	WORD $0x4ea31c66 // ORR16B V6, V3, 3
-	WORD $0x4e841866 // UZP14S V6, V3, 4
-	FMOVQ 48(R3), F3
-	MOVD $8(R8), R16
-	WORD $0x6eb1a87f // UMINV4S V31, V3
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered37
-	FMOVQ (R16), F30
-	B lowered38
-lowered37:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered39
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered40
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered41
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered42
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered42:
-lowered38:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	FMOVQ 64(R3), F4
-	MOVD $24(R8), R16
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered43
-	FMOVQ (R16), F30
-	B lowered44
-lowered43:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered45
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered45:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered46
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered46:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered47
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered47:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered48
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered48:
-lowered44:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4ea31c67 // ORR16B V7, V3, 3
-	WORD $0x4e841867 // UZP14S V7, V3, 4
-	WORD $0x4e26d442 // FADD4S V2, V2, 6
-	WORD $0x4e25d442 // FADD4S V2, V2, 5
-	WORD $0x4e27d442 // FADD4S V2, V2, 7
-
-outside1:
-	WORD $0x6e231c63 // EOR16B V3, V3, 3
-	MOVD (R2), R8
-	ADD $0x10, R2
-	CMP $0, R8
-	BLT outside2
-	ADD R1, R8
-	FMOVQ 16(R3), F4
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered49
-	FMOVQ (R8), F30
-	B lowered50
-lowered49:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered51
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered51:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered52
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered52:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered53
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered53:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered54
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered54:
-lowered50:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	FMOVQ 32(R3), F5
-	MOVD $16(R8), R16
-	WORD $0x6eb1a8bf // UMINV4S V31, V5
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered55
-	FMOVQ (R16), F30
-	B lowered56
-lowered55:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043cb1 // LANE0 V17, V5
-	CBZW R17, lowered57
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered57:
-	ADD $4, R16
-	WORD $0x0e0c3cb1 // LANE1 V17, V5
-	CBZW R17, lowered58
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered58:
-	ADD $4, R16
-	WORD $0x0e143cb1 // LANE2 V17, V5
-	CBZW R17, lowered59
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered59:
-	ADD $4, R16
-	WORD $0x0e1c3cb1 // LANE3 V17, V5
-	CBZW R17, lowered60
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered60:
-lowered56:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4ea41c86 // ORR16B V6, V4, 4
-	WORD $0x4e855886 // UZP24S V6, V4, 5
-	WORD $0x4ea41c87 // ORR16B V7, V4, 4
-	WORD $0x4e851887 // UZP14S V7, V4, 5
-	FMOVQ 48(R3), F4
-	MOVD $8(R8), R16
-	WORD $0x6eb1a89f // UMINV4S V31, V4
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered61
-	FMOVQ (R16), F30
-	B lowered62
-lowered61:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered63
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered63:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered64
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered64:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered65
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered65:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered66
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered66:
-lowered62:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	FMOVQ 64(R3), F5
-	MOVD $24(R8), R16
-	WORD $0x6eb1a8bf // UMINV4S V31, V5
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered67
-	FMOVQ (R16), F30
-	B lowered68
-lowered67:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043cb1 // LANE0 V17, V5
-	CBZW R17, lowered69
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered69:
-	ADD $4, R16
-	WORD $0x0e0c3cb1 // LANE1 V17, V5
-	CBZW R17, lowered70
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered70:
-	ADD $4, R16
-	WORD $0x0e143cb1 // LANE2 V17, V5
-	CBZW R17, lowered71
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered71:
-	ADD $4, R16
-	WORD $0x0e1c3cb1 // LANE3 V17, V5
-	CBZW R17, lowered72
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered72:
-lowered68:
-	WORD $0x4ebe1fc5 // ORR16B V5, V30, 30
-	WORD $0x4ea41c88 // ORR16B V8, V4, 4
-	WORD $0x4e851888 // UZP14S V8, V4, 5
-	WORD $0x4e27d463 // FADD4S V3, V3, 7
-	WORD $0x4e26d463 // FADD4S V3, V3, 6
-	WORD $0x4e28d463 // FADD4S V3, V3, 8
-
-outside2:
-	WORD $0x4e22d421 // FADD4S V1, V1, 2
-	WORD $0x4e23d421 // FADD4S V1, V1, 3
-	FMOVS -8(R2), F2
-	WORD $0x4e040442 // DUP4S V2, V2
-	WORD $0x6e20dc42 // FMUL4S V2, V2, 0
-	WORD $0x6e22fc21 // FDIV4S V1, V1, 2
-	FMOVQ (R3), F2
+	WORD $0x4ea81d0a // ORR16B V10, V8, 8
+	WORD $0x4e89590a // UZP24S V10, V8, 9
+	WORD $0x4ea81d0b // ORR16B V11, V8, 8
+	WORD $0x4e89190b // UZP14S V11, V8, 9
+	MOVD $8(R3), R16
 	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered37
+	FMOVQ (R16), F8
+lowered38:
+	MOVD $24(R3), R16
+	WORD $0x6eb1a87f // UMINV4S V31, V3
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered43
+	FMOVQ (R16), F9
+lowered44:
+	WORD $0x4ea81d0c // ORR16B V12, V8, 8
+	WORD $0x4e89190c // UZP14S V12, V8, 9
+	WORD $0x4e2bd4e7 // FADD4S V7, V7, 11
+	WORD $0x4e2ad4e7 // FADD4S V7, V7, 10
+	WORD $0x4e2cd4e7 // FADD4S V7, V7, 12
+
+outside1:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	MOVD (R2), R3
+	ADD $0x10, R2
+	CMP $0, R3
+	BLT outside2
+	ADD R1, R3
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered49
+	FMOVQ (R3), F9
+lowered50:
+	MOVD $16(R3), R16
+	WORD $0x6eb1a83f // UMINV4S V31, V1
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered55
+	FMOVQ (R16), F10
+lowered56:
+	WORD $0x4ea91d2b // ORR16B V11, V9, 9
+	WORD $0x4e8a592b // UZP24S V11, V9, 10
+	WORD $0x4ea91d2c // ORR16B V12, V9, 9
+	WORD $0x4e8a192c // UZP14S V12, V9, 10
+	MOVD $8(R3), R16
+	WORD $0x6eb1a85f // UMINV4S V31, V2
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered61
+	FMOVQ (R16), F9
+lowered62:
+	MOVD $24(R3), R16
+	WORD $0x6eb1a87f // UMINV4S V31, V3
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered67
+	FMOVQ (R16), F10
+lowered68:
+	WORD $0x4ea91d2d // ORR16B V13, V9, 9
+	WORD $0x4e8a192d // UZP14S V13, V9, 10
+	WORD $0x4e2cd508 // FADD4S V8, V8, 12
+	WORD $0x4e2bd508 // FADD4S V8, V8, 11
+	WORD $0x4e2dd508 // FADD4S V8, V8, 13
+
+outside2:
+	WORD $0x4e27d4c6 // FADD4S V6, V6, 7
+	WORD $0x4e28d4c6 // FADD4S V6, V6, 8
+	FMOVS -8(R2), F7
+	WORD $0x4e0404e7 // DUP4S V7, V7
+	WORD $0x6e24dce7 // FMUL4S V7, V7, 4
+	WORD $0x6e27fcc6 // FDIV4S V6, V6, 7
+	WORD $0x6eb1a8bf // UMINV4S V31, V5
+	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered73
-	FMOVQ F1, (R0)
-	B lowered74
-lowered73:
-	MOVD R0, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered75
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered75:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered76
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered76:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered77
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered77:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered78
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered78:
+	FMOVQ F6, (R0)
 lowered74:
 	ADD R6, R0
-	WORD $0x4ea31c61 // ORR16B V1, V3, 3
+	WORD $0x4ea81d06 // ORR16B V6, V8, 8
 	SUBS $1, R7
 	BNE output
 	RET
+
+lowered1:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	MOVD R3, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered15
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered16
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered17
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered18
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	WORD $0x0e043c71 // LANE0 V17, V3
+	CBZW R17, lowered21
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c71 // LANE1 V17, V3
+	CBZW R17, lowered22
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c71 // LANE2 V17, V3
+	CBZW R17, lowered23
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c71 // LANE3 V17, V3
+	CBZW R17, lowered24
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	MOVD R3, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered27
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered28
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered29
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered30
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered33
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered34
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered35
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered36
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered36:
+	B lowered32
+
+lowered37:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered39
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered39:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered40
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered40:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered41
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered41:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered42
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered42:
+	B lowered38
+
+lowered43:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	WORD $0x0e043c71 // LANE0 V17, V3
+	CBZW R17, lowered45
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered45:
+	ADD $4, R16
+	WORD $0x0e0c3c71 // LANE1 V17, V3
+	CBZW R17, lowered46
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered46:
+	ADD $4, R16
+	WORD $0x0e143c71 // LANE2 V17, V3
+	CBZW R17, lowered47
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered47:
+	ADD $4, R16
+	WORD $0x0e1c3c71 // LANE3 V17, V3
+	CBZW R17, lowered48
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered48:
+	B lowered44
+
+lowered49:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	MOVD R3, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered51
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered51:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered52
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered52:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered53
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered53:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered54
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered54:
+	B lowered50
+
+lowered55:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered57
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered57:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered58
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered58:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered59
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered59:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered60
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered60:
+	B lowered56
+
+lowered61:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered63
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered63:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered64
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered64:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered65
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered65:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered66
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered66:
+	B lowered62
+
+lowered67:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	WORD $0x0e043c71 // LANE0 V17, V3
+	CBZW R17, lowered69
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered69:
+	ADD $4, R16
+	WORD $0x0e0c3c71 // LANE1 V17, V3
+	CBZW R17, lowered70
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered70:
+	ADD $4, R16
+	WORD $0x0e143c71 // LANE2 V17, V3
+	CBZW R17, lowered71
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered71:
+	ADD $4, R16
+	WORD $0x0e1c3c71 // LANE3 V17, V3
+	CBZW R17, lowered72
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered72:
+	B lowered68
+
+lowered73:
+	MOVD R0, R16
+	WORD $0x0e043cb1 // LANE0 V17, V5
+	CBZW R17, lowered75
+	WORD $0x0d008206 // STORE0 V6, V16
+lowered75:
+	ADD $4, R16
+	WORD $0x0e0c3cb1 // LANE1 V17, V5
+	CBZW R17, lowered76
+	WORD $0x0d009206 // STORE1 V6, V16
+lowered76:
+	ADD $4, R16
+	WORD $0x0e143cb1 // LANE2 V17, V5
+	CBZW R17, lowered77
+	WORD $0x4d008206 // STORE2 V6, V16
+lowered77:
+	ADD $4, R16
+	WORD $0x0e1c3cb1 // LANE3 V17, V5
+	CBZW R17, lowered78
+	WORD $0x4d009206 // STORE3 V6, V16
+lowered78:
+	B lowered74
 
 // func avePlane2x2NEON(dst *float32, src *float32, col int, rows *int, table *int32, ldo int, n int)
 TEXT ·avePlane2x2NEON(SB), NOSPLIT, $0-56
@@ -2856,194 +2830,192 @@ TEXT ·avePlane2x2NEON(SB), NOSPLIT, $0-56
 	MOVD col+16(FP), R8
 	LSL $0x02, R6
 	ADD R8<<2, R1, R1
-	FMOVQ 128(R3), F0
+	FLDPQ 16(R3), (F0, F1)
+	FMOVQ 128(R3), F2
+	FMOVQ (R3), F3
 
 output:
-	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	MOVD (R2), R8
+	WORD $0x6e241c84 // EOR16B V4, V4, 4
+	MOVD (R2), R3
 	ADD $0x10, R2
-	CMP $0, R8
+	CMP $0, R3
 	BLT outside0
-	ADD R1, R8
-	FMOVQ 16(R3), F2
-	WORD $0x6eb1a85f // UMINV4S V31, V2
+	ADD R1, R3
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R8), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R3), F5
 lowered2:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	FMOVQ 32(R3), F3
-	MOVD $16(R8), R16
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	MOVD $16(R3), R16
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R16), F6
 lowered8:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	WORD $0x4ea21c44 // ORR16B V4, V2, 2
-	WORD $0x4e835844 // UZP24S V4, V2, 3
-	WORD $0x4ea21c45 // ORR16B V5, V2, 2
-	WORD $0x4e831845 // UZP14S V5, V2, 3
-	WORD $0x4e25d421 // FADD4S V1, V1, 5
-	WORD $0x4e24d421 // FADD4S V1, V1, 4
+	WORD $0x4ea51ca7 // ORR16B V7, V5, 5
+	WORD $0x4e8658a7 // UZP24S V7, V5, 6
+	WORD $0x4ea51ca8 // ORR16B V8, V5, 5
+	WORD $0x4e8618a8 // UZP14S V8, V5, 6
+	WORD $0x4e28d484 // FADD4S V4, V4, 8
+	WORD $0x4e27d484 // FADD4S V4, V4, 7
 
 outside0:
-	WORD $0x6e221c42 // EOR16B V2, V2, 2
-	MOVD (R2), R8
+	WORD $0x6e251ca5 // EOR16B V5, V5, 5
+	MOVD (R2), R3
 	ADD $0x10, R2
-	CMP $0, R8
+	CMP $0, R3
 	BLT outside1
-	ADD R1, R8
-	FMOVQ 16(R3), F3
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	ADD R1, R3
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R8), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R8, R16
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R3), F6
 lowered14:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	FMOVQ 32(R3), F4
-	MOVD $16(R8), R16
-	WORD $0x6eb1a89f // UMINV4S V31, V4
+	MOVD $16(R3), R16
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c91 // LANE0 V17, V4
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c91 // LANE1 V17, V4
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c91 // LANE2 V17, V4
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c91 // LANE3 V17, V4
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R16), F7
 lowered20:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	WORD $0x4ea31c65 // ORR16B V5, V3, 3
-	WORD $0x4e845865 // UZP24S V5, V3, 4
-	WORD $0x4ea31c66 // ORR16B V6, V3, 3
-	WORD $0x4e841866 // UZP14S V6, V3, 4
-	WORD $0x4e26d442 // FADD4S V2, V2, 6
-	WORD $0x4e25d442 // FADD4S V2, V2, 5
+	WORD $0x4ea61cc8 // ORR16B V8, V6, 6
+	WORD $0x4e8758c8 // UZP24S V8, V6, 7
+	WORD $0x4ea61cc9 // ORR16B V9, V6, 6
+	WORD $0x4e8718c9 // UZP14S V9, V6, 7
+	WORD $0x4e29d4a5 // FADD4S V5, V5, 9
+	WORD $0x4e28d4a5 // FADD4S V5, V5, 8
 
 outside1:
-	WORD $0x4e22d421 // FADD4S V1, V1, 2
-	FMOVS -8(R2), F2
-	WORD $0x4e040442 // DUP4S V2, V2
-	WORD $0x6e20dc42 // FMUL4S V2, V2, 0
-	WORD $0x6e22fc21 // FDIV4S V1, V1, 2
-	FMOVQ (R3), F2
-	WORD $0x6eb1a85f // UMINV4S V31, V2
+	WORD $0x4e25d484 // FADD4S V4, V4, 5
+	FMOVS -8(R2), F5
+	WORD $0x4e0404a5 // DUP4S V5, V5
+	WORD $0x6e22dca5 // FMUL4S V5, V5, 2
+	WORD $0x6e25fc84 // FDIV4S V4, V4, 5
+	WORD $0x6eb1a87f // UMINV4S V31, V3
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ F1, (R0)
-	B lowered26
-lowered25:
-	MOVD R0, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered27
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered28
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered29
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered30
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered30:
+	FMOVQ F4, (R0)
 lowered26:
 	ADD R6, R0
 	SUBS $1, R7
 	BNE output
 	RET
+
+lowered1:
+	WORD $0x6e251ca5 // EOR16B V5, V5, 5
+	MOVD R3, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408205 // LOAD0 V5, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409205 // LOAD1 V5, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408205 // LOAD2 V5, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409205 // LOAD3 V5, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD R3, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered15
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered16
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered17
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered18
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered21
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered22
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered23
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered24
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	MOVD R0, R16
+	WORD $0x0e043c71 // LANE0 V17, V3
+	CBZW R17, lowered27
+	WORD $0x0d008204 // STORE0 V4, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3c71 // LANE1 V17, V3
+	CBZW R17, lowered28
+	WORD $0x0d009204 // STORE1 V4, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143c71 // LANE2 V17, V3
+	CBZW R17, lowered29
+	WORD $0x4d008204 // STORE2 V4, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3c71 // LANE3 V17, V3
+	CBZW R17, lowered30
+	WORD $0x4d009204 // STORE3 V4, V16
+lowered30:
+	B lowered26
 
 // func maxPlaneGrad3x1NEON(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
 TEXT ·maxPlaneGrad3x1NEON(SB), NOSPLIT, $0-80
@@ -3053,256 +3025,256 @@ TEXT ·maxPlaneGrad3x1NEON(SB), NOSPLIT, $0-80
 	ADD R1<<2, R2, R2
 	MOVD mask+16(FP), R3
 	ADD R1<<2, R3, R3
+	FLDPQ 32(R0), (F0, F1)
+	FMOVQ 64(R0), F2
+	MOVD table+32(FP), R0
+	FMOVQ 80(R0), F4
+	MOVD dx+0(FP), R0
 	MOVD table+32(FP), R1
-	FMOVQ 80(R1), F1
-	MOVD dx+0(FP), R1
-	MOVD table+32(FP), R6
-	MOVD rows+24(FP), R7
-	MOVD n+72(FP), R8
-	MOVD ldx+56(FP), R9
-	MOVD ldo+64(FP), R10
-	MOVD to+40(FP), R11
-	ADD R11<<2, R1, R1
+	MOVD rows+24(FP), R6
+	MOVD n+72(FP), R7
+	MOVD ldx+56(FP), R8
+	MOVD ldo+64(FP), R9
+	MOVD to+40(FP), R10
+	ADD R10<<2, R0, R0
+	LSL $0x02, R8
 	LSL $0x02, R9
-	LSL $0x02, R10
+	FMOVQ (R1), F6
 
 input:
-	WORD $0x6e201c00 // EOR16B V0, V0, 0
-	FMOVS 16(R7), F2
-	WORD $0x4e040442 // DUP4S V2, V2
-	WORD $0x4ea18442 // ADD4S V2, V2, 1
-	MOVD (R7), R11
-	MOVD 8(R7), R12
-	ADD $0x18, R7
-	CMP $0, R12
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	FMOVS 16(R6), F5
+	WORD $0x4e0404a5 // DUP4S V5, V5
+	WORD $0x4ea484a5 // ADD4S V5, V5, 4
+	MOVD (R6), R1
+	MOVD 8(R6), R10
+	ADD $0x18, R6
+	CMP $0, R10
 	BEQ store
 
 row:
-	FMOVQ 32(R0), F3
-	ADD R11, R3, R19
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	ADD R1, R3, R19
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R19), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R19), F7
 lowered2:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
-	ADD R11, R2, R20
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	ADD R1, R2, R20
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R20), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R20), F8
 lowered8:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	WORD $0x6ea48c44 // CMEQ4S V4, V2, 4
-	WORD $0x4e231c84 // AND16B V4, V4, 3
-	WORD $0x4e24d400 // FADD4S V0, V0, 4
-	FMOVQ 48(R0), F3
+	WORD $0x6ea78ca7 // CMEQ4S V7, V5, 7
+	WORD $0x4e281ce7 // AND16B V7, V7, 8
+	WORD $0x4e27d463 // FADD4S V3, V3, 7
 	MOVD $4(R19), R16
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R16), F7
 lowered14:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
 	MOVD $4(R20), R16
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R16), F8
 lowered20:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	WORD $0x6ea48c44 // CMEQ4S V4, V2, 4
-	WORD $0x4e231c84 // AND16B V4, V4, 3
-	WORD $0x4e24d400 // FADD4S V0, V0, 4
-	FMOVQ 64(R0), F3
+	WORD $0x6ea78ca7 // CMEQ4S V7, V5, 7
+	WORD $0x4e281ce7 // AND16B V7, V7, 8
+	WORD $0x4e27d463 // FADD4S V3, V3, 7
 	MOVD $8(R19), R16
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ (R16), F30
-	B lowered26
-lowered25:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered27
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered28
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered29
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered30
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered30:
+	FMOVQ (R16), F7
 lowered26:
-	WORD $0x4ebe1fc4 // ORR16B V4, V30, 30
 	MOVD $8(R20), R16
-	WORD $0x6eb1a87f // UMINV4S V31, V3
+	WORD $0x6eb1a85f // UMINV4S V31, V2
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
-	FMOVQ (R16), F30
-	B lowered32
-lowered31:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c71 // LANE0 V17, V3
-	CBZW R17, lowered33
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3c71 // LANE1 V17, V3
-	CBZW R17, lowered34
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143c71 // LANE2 V17, V3
-	CBZW R17, lowered35
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3c71 // LANE3 V17, V3
-	CBZW R17, lowered36
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered36:
+	FMOVQ (R16), F8
 lowered32:
-	WORD $0x4ebe1fc3 // ORR16B V3, V30, 30
-	WORD $0x6ea48c44 // CMEQ4S V4, V2, 4
-	WORD $0x4e231c84 // AND16B V4, V4, 3
-	WORD $0x4e24d400 // FADD4S V0, V0, 4
-	ADD R10, R11
-	SUBS $1, R12
+	WORD $0x6ea78ca7 // CMEQ4S V7, V5, 7
+	WORD $0x4e281ce7 // AND16B V7, V7, 8
+	WORD $0x4e27d463 // FADD4S V3, V3, 7
+	ADD R9, R1
+	SUBS $1, R10
 	BNE row
 
 store:
-	FMOVQ (R6), F2
-	WORD $0x6eb1a85f // UMINV4S V31, V2
+	WORD $0x6eb1a8df // UMINV4S V31, V6
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered37
-	FMOVQ F0, (R1)
-	B lowered38
-lowered37:
-	MOVD R1, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered39
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered39:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered40
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered40:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered41
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered41:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered42
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered42:
+	FMOVQ F3, (R0)
 lowered38:
-	ADD R9, R1
-	SUBS $1, R8
+	ADD R8, R0
+	SUBS $1, R7
 	BNE input
 	RET
+
+lowered1:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	MOVD R19, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	MOVD R20, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered9
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered10
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered11
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered12
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered15
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered16
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered17
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered18
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered21
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered22
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered23
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered24
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	WORD $0x6e271ce7 // EOR16B V7, V7, 7
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered27
+	WORD $0x0d408207 // LOAD0 V7, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered28
+	WORD $0x0d409207 // LOAD1 V7, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered29
+	WORD $0x4d408207 // LOAD2 V7, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered30
+	WORD $0x4d409207 // LOAD3 V7, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x6e281d08 // EOR16B V8, V8, 8
+	WORD $0x0e043c51 // LANE0 V17, V2
+	CBZW R17, lowered33
+	WORD $0x0d408208 // LOAD0 V8, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3c51 // LANE1 V17, V2
+	CBZW R17, lowered34
+	WORD $0x0d409208 // LOAD1 V8, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143c51 // LANE2 V17, V2
+	CBZW R17, lowered35
+	WORD $0x4d408208 // LOAD2 V8, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3c51 // LANE3 V17, V2
+	CBZW R17, lowered36
+	WORD $0x4d409208 // LOAD3 V8, V16
+lowered36:
+	B lowered32
+
+lowered37:
+	MOVD R0, R16
+	WORD $0x0e043cd1 // LANE0 V17, V6
+	CBZW R17, lowered39
+	WORD $0x0d008203 // STORE0 V3, V16
+lowered39:
+	ADD $4, R16
+	WORD $0x0e0c3cd1 // LANE1 V17, V6
+	CBZW R17, lowered40
+	WORD $0x0d009203 // STORE1 V3, V16
+lowered40:
+	ADD $4, R16
+	WORD $0x0e143cd1 // LANE2 V17, V6
+	CBZW R17, lowered41
+	WORD $0x4d008203 // STORE2 V3, V16
+lowered41:
+	ADD $4, R16
+	WORD $0x0e1c3cd1 // LANE3 V17, V6
+	CBZW R17, lowered42
+	WORD $0x4d009203 // STORE3 V3, V16
+lowered42:
+	B lowered38
 
 // func maxPlaneGrad3x2NEON(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
 TEXT ·maxPlaneGrad3x2NEON(SB), NOSPLIT, $0-80
@@ -3312,229 +3284,229 @@ TEXT ·maxPlaneGrad3x2NEON(SB), NOSPLIT, $0-80
 	ADD R1<<2, R2, R2
 	MOVD mask+16(FP), R3
 	ADD R1<<2, R3, R3
+	FLDPQ 32(R0), (F0, F1)
+	MOVD table+32(FP), R0
+	FLDPQ 80(R0), (F4, F6)
+	MOVD dx+0(FP), R0
 	MOVD table+32(FP), R1
-	FLDPQ 80(R1), (F2, F4)
-	MOVD dx+0(FP), R1
-	MOVD table+32(FP), R6
-	MOVD rows+24(FP), R7
-	MOVD n+72(FP), R8
-	MOVD ldx+56(FP), R9
-	MOVD ldo+64(FP), R10
-	MOVD to+40(FP), R11
-	ADD R11<<2, R1, R1
+	MOVD rows+24(FP), R6
+	MOVD n+72(FP), R7
+	MOVD ldx+56(FP), R8
+	MOVD ldo+64(FP), R9
+	MOVD to+40(FP), R10
+	ADD R10<<2, R0, R0
+	LSL $0x02, R8
 	LSL $0x02, R9
-	LSL $0x02, R10
+	FLDPQ (R1), (F8, F9)
 
 input:
-	WORD $0x6e201c00 // EOR16B V0, V0, 0
-	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	FMOVS 16(R7), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4ea284a3 // ADD4S V3, V5, 2
-	WORD $0x4ea484a5 // ADD4S V5, V5, 4
-	MOVD (R7), R11
-	MOVD 8(R7), R12
-	ADD $0x18, R7
-	CMP $0, R12
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	FMOVS 16(R6), F7
+	WORD $0x4e0404e7 // DUP4S V7, V7
+	WORD $0x4ea484e5 // ADD4S V5, V7, 4
+	WORD $0x4ea684e7 // ADD4S V7, V7, 6
+	MOVD (R6), R1
+	MOVD 8(R6), R10
+	ADD $0x18, R6
+	CMP $0, R10
 	BEQ store
 
 row:
-	FMOVQ 32(R0), F6
-	ADD R11, R3, R19
-	WORD $0x6eb1a8df // UMINV4S V31, V6
+	ADD R1, R3, R19
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R19), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R19), F10
 lowered2:
-	WORD $0x4ebe1fc7 // ORR16B V7, V30, 30
-	ADD R11, R2, R20
-	WORD $0x6eb1a8df // UMINV4S V31, V6
+	ADD R1, R2, R20
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R20), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R20), F11
 lowered8:
-	WORD $0x4ebe1fc6 // ORR16B V6, V30, 30
-	WORD $0x6ea78c67 // CMEQ4S V7, V3, 7
-	WORD $0x4e261ce7 // AND16B V7, V7, 6
-	WORD $0x4e27d400 // FADD4S V0, V0, 7
-	FMOVQ 48(R0), F6
+	WORD $0x6eaa8caa // CMEQ4S V10, V5, 10
+	WORD $0x4e2b1d4a // AND16B V10, V10, 11
+	WORD $0x4e2ad442 // FADD4S V2, V2, 10
 	MOVD $4(R19), R16
-	WORD $0x6eb1a8df // UMINV4S V31, V6
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
-lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered18:
+	FMOVQ (R16), F10
 lowered14:
-	WORD $0x4ebe1fc7 // ORR16B V7, V30, 30
 	MOVD $4(R20), R16
-	WORD $0x6eb1a8df // UMINV4S V31, V6
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ (R16), F30
-	B lowered20
-lowered19:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered21
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered22
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered23
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered24
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered24:
+	FMOVQ (R16), F11
 lowered20:
-	WORD $0x4ebe1fc6 // ORR16B V6, V30, 30
-	WORD $0x6ea78c68 // CMEQ4S V8, V3, 7
-	WORD $0x4e261d08 // AND16B V8, V8, 6
-	WORD $0x4e28d400 // FADD4S V0, V0, 8
-	WORD $0x6ea78ca7 // CMEQ4S V7, V5, 7
-	WORD $0x4e261ce7 // AND16B V7, V7, 6
-	WORD $0x4e27d421 // FADD4S V1, V1, 7
-	ADD R10, R11
-	SUBS $1, R12
+	WORD $0x6eaa8cac // CMEQ4S V12, V5, 10
+	WORD $0x4e2b1d8c // AND16B V12, V12, 11
+	WORD $0x4e2cd442 // FADD4S V2, V2, 12
+	WORD $0x6eaa8cea // CMEQ4S V10, V7, 10
+	WORD $0x4e2b1d4a // AND16B V10, V10, 11
+	WORD $0x4e2ad463 // FADD4S V3, V3, 10
+	ADD R9, R1
+	SUBS $1, R10
 	BNE row
 
 store:
-	WORD $0x4e813803 // ZIP14S V3, V0, 1
-	WORD $0x4e817800 // ZIP24S V0, V0, 1
-	FMOVQ (R6), F1
-	WORD $0x6eb1a83f // UMINV4S V31, V1
+	WORD $0x4e833845 // ZIP14S V5, V2, 3
+	WORD $0x4e837842 // ZIP24S V2, V2, 3
+	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered25
-	FMOVQ F3, (R1)
-	B lowered26
-lowered25:
-	MOVD R1, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered27
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered27:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered28
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered28:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered29
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered29:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered30
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered30:
+	FMOVQ F5, (R0)
 lowered26:
-	FMOVQ 16(R6), F1
-	MOVD $16(R1), R16
-	WORD $0x6eb1a83f // UMINV4S V31, V1
+	MOVD $16(R0), R16
+	WORD $0x6eb1a93f // UMINV4S V31, V9
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered31
-	FMOVQ F0, (R16)
-	B lowered32
-lowered31:
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered33
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered33:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered34
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered34:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered35
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered35:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered36
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered36:
+	FMOVQ F2, (R16)
 lowered32:
-	ADD R9, R1
-	SUBS $1, R8
+	ADD R8, R0
+	SUBS $1, R7
 	BNE input
 	RET
+
+lowered1:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	MOVD R19, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
+	MOVD R20, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered9
+	WORD $0x0d40820b // LOAD0 V11, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered10
+	WORD $0x0d40920b // LOAD1 V11, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered11
+	WORD $0x4d40820b // LOAD2 V11, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered12
+	WORD $0x4d40920b // LOAD3 V11, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered15
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered16
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered17
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered18
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered21
+	WORD $0x0d40820b // LOAD0 V11, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered22
+	WORD $0x0d40920b // LOAD1 V11, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered23
+	WORD $0x4d40820b // LOAD2 V11, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered24
+	WORD $0x4d40920b // LOAD3 V11, V16
+lowered24:
+	B lowered20
+
+lowered25:
+	MOVD R0, R16
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered27
+	WORD $0x0d008205 // STORE0 V5, V16
+lowered27:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered28
+	WORD $0x0d009205 // STORE1 V5, V16
+lowered28:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered29
+	WORD $0x4d008205 // STORE2 V5, V16
+lowered29:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered30
+	WORD $0x4d009205 // STORE3 V5, V16
+lowered30:
+	B lowered26
+
+lowered31:
+	WORD $0x0e043d31 // LANE0 V17, V9
+	CBZW R17, lowered33
+	WORD $0x0d008202 // STORE0 V2, V16
+lowered33:
+	ADD $4, R16
+	WORD $0x0e0c3d31 // LANE1 V17, V9
+	CBZW R17, lowered34
+	WORD $0x0d009202 // STORE1 V2, V16
+lowered34:
+	ADD $4, R16
+	WORD $0x0e143d31 // LANE2 V17, V9
+	CBZW R17, lowered35
+	WORD $0x4d008202 // STORE2 V2, V16
+lowered35:
+	ADD $4, R16
+	WORD $0x0e1c3d31 // LANE3 V17, V9
+	CBZW R17, lowered36
+	WORD $0x4d009202 // STORE3 V2, V16
+lowered36:
+	B lowered32
 
 // func maxPlaneGrad2x2NEON(dx *float32, dy *float32, mask *int32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
 TEXT ·maxPlaneGrad2x2NEON(SB), NOSPLIT, $0-80
@@ -3544,167 +3516,168 @@ TEXT ·maxPlaneGrad2x2NEON(SB), NOSPLIT, $0-80
 	ADD R1<<2, R2, R2
 	MOVD mask+16(FP), R3
 	ADD R1<<2, R3, R3
+	FMOVQ 32(R0), F0
+	MOVD table+32(FP), R0
+	FLDPQ 80(R0), (F3, F5)
+	MOVD dx+0(FP), R0
 	MOVD table+32(FP), R1
-	FLDPQ 80(R1), (F2, F4)
-	MOVD dx+0(FP), R1
-	MOVD table+32(FP), R6
-	MOVD rows+24(FP), R7
-	MOVD n+72(FP), R8
-	MOVD ldx+56(FP), R9
-	MOVD ldo+64(FP), R10
-	MOVD to+40(FP), R11
-	ADD R11<<2, R1, R1
+	MOVD rows+24(FP), R6
+	MOVD n+72(FP), R7
+	MOVD ldx+56(FP), R8
+	MOVD ldo+64(FP), R9
+	MOVD to+40(FP), R10
+	ADD R10<<2, R0, R0
+	LSL $0x02, R8
 	LSL $0x02, R9
-	LSL $0x02, R10
+	FLDPQ (R1), (F7, F8)
 
 input:
-	WORD $0x6e201c00 // EOR16B V0, V0, 0
 	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	FMOVS 16(R7), F5
-	WORD $0x4e0404a5 // DUP4S V5, V5
-	WORD $0x4ea284a3 // ADD4S V3, V5, 2
-	WORD $0x4ea484a5 // ADD4S V5, V5, 4
-	MOVD (R7), R11
-	MOVD 8(R7), R12
-	ADD $0x18, R7
-	CMP $0, R12
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	FMOVS 16(R6), F6
+	WORD $0x4e0404c6 // DUP4S V6, V6
+	WORD $0x4ea384c4 // ADD4S V4, V6, 3
+	WORD $0x4ea584c6 // ADD4S V6, V6, 5
+	MOVD (R6), R1
+	MOVD 8(R6), R10
+	ADD $0x18, R6
+	CMP $0, R10
 	BEQ store
 
 row:
-	FMOVQ 32(R0), F6
-	ADD R11, R3, R19
-	WORD $0x6eb1a8df // UMINV4S V31, V6
+	ADD R1, R3, R19
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R19), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R19), F9
 lowered2:
-	WORD $0x4ebe1fc7 // ORR16B V7, V30, 30
-	ADD R11, R2, R20
-	WORD $0x6eb1a8df // UMINV4S V31, V6
+	ADD R1, R2, R20
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R20), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R20, R16
-	WORD $0x0e043cd1 // LANE0 V17, V6
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3cd1 // LANE1 V17, V6
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143cd1 // LANE2 V17, V6
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3cd1 // LANE3 V17, V6
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R20), F10
 lowered8:
-	WORD $0x4ebe1fc6 // ORR16B V6, V30, 30
-	WORD $0x6ea78c68 // CMEQ4S V8, V3, 7
-	WORD $0x4e261d08 // AND16B V8, V8, 6
-	WORD $0x4e28d400 // FADD4S V0, V0, 8
-	WORD $0x6ea78ca7 // CMEQ4S V7, V5, 7
-	WORD $0x4e261ce7 // AND16B V7, V7, 6
-	WORD $0x4e27d421 // FADD4S V1, V1, 7
-	ADD R10, R11
-	SUBS $1, R12
+	WORD $0x6ea98c8b // CMEQ4S V11, V4, 9
+	WORD $0x4e2a1d6b // AND16B V11, V11, 10
+	WORD $0x4e2bd421 // FADD4S V1, V1, 11
+	WORD $0x6ea98cc9 // CMEQ4S V9, V6, 9
+	WORD $0x4e2a1d29 // AND16B V9, V9, 10
+	WORD $0x4e29d442 // FADD4S V2, V2, 9
+	ADD R9, R1
+	SUBS $1, R10
 	BNE row
 
 store:
-	WORD $0x4e813803 // ZIP14S V3, V0, 1
-	WORD $0x4e817800 // ZIP24S V0, V0, 1
-	FMOVQ (R6), F1
-	WORD $0x6eb1a83f // UMINV4S V31, V1
+	WORD $0x4e823824 // ZIP14S V4, V1, 2
+	WORD $0x4e827821 // ZIP24S V1, V1, 2
+	WORD $0x6eb1a8ff // UMINV4S V31, V7
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ F3, (R1)
-	B lowered14
-lowered13:
-	MOVD R1, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered15
-	WORD $0x0d008203 // STORE0 V3, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered16
-	WORD $0x0d009203 // STORE1 V3, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered17
-	WORD $0x4d008203 // STORE2 V3, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered18
-	WORD $0x4d009203 // STORE3 V3, V16
-lowered18:
+	FMOVQ F4, (R0)
 lowered14:
-	FMOVQ 16(R6), F1
-	MOVD $16(R1), R16
-	WORD $0x6eb1a83f // UMINV4S V31, V1
+	MOVD $16(R0), R16
+	WORD $0x6eb1a91f // UMINV4S V31, V8
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
-lowered19:
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered21
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered22
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered23
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered24
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered24:
+	FMOVQ F1, (R16)
 lowered20:
-	ADD R9, R1
-	SUBS $1, R8
+	ADD R8, R0
+	SUBS $1, R7
 	BNE input
 	RET
+
+lowered1:
+	WORD $0x6e291d29 // EOR16B V9, V9, 9
+	MOVD R19, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408209 // LOAD0 V9, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409209 // LOAD1 V9, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408209 // LOAD2 V9, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409209 // LOAD3 V9, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
+	MOVD R20, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered9
+	WORD $0x0d40820a // LOAD0 V10, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered10
+	WORD $0x0d40920a // LOAD1 V10, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered11
+	WORD $0x4d40820a // LOAD2 V10, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered12
+	WORD $0x4d40920a // LOAD3 V10, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	MOVD R0, R16
+	WORD $0x0e043cf1 // LANE0 V17, V7
+	CBZW R17, lowered15
+	WORD $0x0d008204 // STORE0 V4, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3cf1 // LANE1 V17, V7
+	CBZW R17, lowered16
+	WORD $0x0d009204 // STORE1 V4, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143cf1 // LANE2 V17, V7
+	CBZW R17, lowered17
+	WORD $0x4d008204 // STORE2 V4, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3cf1 // LANE3 V17, V7
+	CBZW R17, lowered18
+	WORD $0x4d009204 // STORE3 V4, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x0e043d11 // LANE0 V17, V8
+	CBZW R17, lowered21
+	WORD $0x0d008201 // STORE0 V1, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3d11 // LANE1 V17, V8
+	CBZW R17, lowered22
+	WORD $0x0d009201 // STORE1 V1, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143d11 // LANE2 V17, V8
+	CBZW R17, lowered23
+	WORD $0x4d008201 // STORE2 V1, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3d11 // LANE3 V17, V8
+	CBZW R17, lowered24
+	WORD $0x4d009201 // STORE3 V1, V16
+lowered24:
+	B lowered20
 
 // func avePlaneGrad3x1NEON(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
 TEXT ·avePlaneGrad3x1NEON(SB), NOSPLIT, $0-72
@@ -3712,157 +3685,157 @@ TEXT ·avePlaneGrad3x1NEON(SB), NOSPLIT, $0-72
 	MOVD from+40(FP), R1
 	MOVD dy+8(FP), R2
 	ADD R1<<2, R2, R2
-	MOVD dx+0(FP), R1
-	MOVD table+24(FP), R3
-	MOVD rows+16(FP), R6
-	MOVD n+64(FP), R7
-	MOVD ldx+48(FP), R8
-	MOVD ldo+56(FP), R9
-	MOVD to+32(FP), R10
-	ADD R10<<2, R1, R1
+	FLDPQ 32(R0), (F0, F1)
+	FMOVQ 64(R0), F2
+	MOVD dx+0(FP), R0
+	MOVD table+24(FP), R1
+	MOVD rows+16(FP), R3
+	MOVD n+64(FP), R6
+	MOVD ldx+48(FP), R7
+	MOVD ldo+56(FP), R8
+	MOVD to+32(FP), R9
+	ADD R9<<2, R0, R0
+	LSL $0x02, R7
 	LSL $0x02, R8
-	LSL $0x02, R9
+	FMOVQ (R1), F4
 
 input:
-	WORD $0x6e201c00 // EOR16B V0, V0, 0
-	MOVD (R6), R10
-	MOVD 8(R6), R11
-	ADD $0x18, R6
-	CMP $0, R11
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	MOVD (R3), R1
+	MOVD 8(R3), R9
+	ADD $0x18, R3
+	CMP $0, R9
 	BEQ store
 
 row:
-	FMOVQ 32(R0), F1
-	ADD R10, R2, R19
-	WORD $0x6eb1a83f // UMINV4S V31, V1
+	ADD R1, R2, R19
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R19), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R19), F5
 lowered2:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
-	FMOVQ 48(R0), F1
+	WORD $0x4e25d463 // FADD4S V3, V3, 5
 	MOVD $4(R19), R16
 	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
+	FMOVQ (R16), F5
+lowered8:
+	WORD $0x4e25d463 // FADD4S V3, V3, 5
+	MOVD $8(R19), R16
+	WORD $0x6eb1a85f // UMINV4S V31, V2
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered13
+	FMOVQ (R16), F5
+lowered14:
+	WORD $0x4e25d463 // FADD4S V3, V3, 5
+	ADD R8, R1
+	SUBS $1, R9
+	BNE row
+
+store:
+	WORD $0x6eb1a89f // UMINV4S V31, V4
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered19
+	FMOVQ F3, (R0)
+lowered20:
+	ADD R7, R0
+	SUBS $1, R6
+	BNE input
+	RET
+
+lowered1:
+	WORD $0x6e251ca5 // EOR16B V5, V5, 5
+	MOVD R19, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408205 // LOAD0 V5, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409205 // LOAD1 V5, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408205 // LOAD2 V5, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409205 // LOAD3 V5, V16
+lowered6:
+	B lowered2
+
 lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
+	WORD $0x6e251ca5 // EOR16B V5, V5, 5
 	WORD $0x0e043c31 // LANE0 V17, V1
 	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408205 // LOAD0 V5, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3c31 // LANE1 V17, V1
 	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409205 // LOAD1 V5, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143c31 // LANE2 V17, V1
 	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408205 // LOAD2 V5, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3c31 // LANE3 V17, V1
 	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409205 // LOAD3 V5, V16
 lowered12:
-lowered8:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
-	FMOVQ 64(R0), F1
-	MOVD $8(R19), R16
-	WORD $0x6eb1a83f // UMINV4S V31, V1
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R16), F30
-	B lowered14
+	B lowered8
+
 lowered13:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c31 // LANE0 V17, V1
+	WORD $0x6e251ca5 // EOR16B V5, V5, 5
+	WORD $0x0e043c51 // LANE0 V17, V2
 	CBZW R17, lowered15
-	WORD $0x0d40821e // LOAD0 V30, V16
+	WORD $0x0d408205 // LOAD0 V5, V16
 lowered15:
 	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
+	WORD $0x0e0c3c51 // LANE1 V17, V2
 	CBZW R17, lowered16
-	WORD $0x0d40921e // LOAD1 V30, V16
+	WORD $0x0d409205 // LOAD1 V5, V16
 lowered16:
 	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
+	WORD $0x0e143c51 // LANE2 V17, V2
 	CBZW R17, lowered17
-	WORD $0x4d40821e // LOAD2 V30, V16
+	WORD $0x4d408205 // LOAD2 V5, V16
 lowered17:
 	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
+	WORD $0x0e1c3c51 // LANE3 V17, V2
 	CBZW R17, lowered18
-	WORD $0x4d40921e // LOAD3 V30, V16
+	WORD $0x4d409205 // LOAD3 V5, V16
 lowered18:
-lowered14:
-	WORD $0x4ebe1fc1 // ORR16B V1, V30, 30
-	WORD $0x4e21d400 // FADD4S V0, V0, 1
-	ADD R9, R10
-	SUBS $1, R11
-	BNE row
+	B lowered14
 
-store:
-	FMOVQ (R3), F1
-	WORD $0x6eb1a83f // UMINV4S V31, V1
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F0, (R1)
-	B lowered20
 lowered19:
-	MOVD R1, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
+	MOVD R0, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
 	CBZW R17, lowered21
-	WORD $0x0d008200 // STORE0 V0, V16
+	WORD $0x0d008203 // STORE0 V3, V16
 lowered21:
 	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
+	WORD $0x0e0c3c91 // LANE1 V17, V4
 	CBZW R17, lowered22
-	WORD $0x0d009200 // STORE1 V0, V16
+	WORD $0x0d009203 // STORE1 V3, V16
 lowered22:
 	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
+	WORD $0x0e143c91 // LANE2 V17, V4
 	CBZW R17, lowered23
-	WORD $0x4d008200 // STORE2 V0, V16
+	WORD $0x4d008203 // STORE2 V3, V16
 lowered23:
 	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
+	WORD $0x0e1c3c91 // LANE3 V17, V4
 	CBZW R17, lowered24
-	WORD $0x4d009200 // STORE3 V0, V16
+	WORD $0x4d009203 // STORE3 V3, V16
 lowered24:
-lowered20:
-	ADD R8, R1
-	SUBS $1, R7
-	BNE input
-	RET
+	B lowered20
 
 // func avePlaneGrad3x2NEON(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
 TEXT ·avePlaneGrad3x2NEON(SB), NOSPLIT, $0-72
@@ -3870,158 +3843,158 @@ TEXT ·avePlaneGrad3x2NEON(SB), NOSPLIT, $0-72
 	MOVD from+40(FP), R1
 	MOVD dy+8(FP), R2
 	ADD R1<<2, R2, R2
-	MOVD dx+0(FP), R1
-	MOVD table+24(FP), R3
-	MOVD rows+16(FP), R6
-	MOVD n+64(FP), R7
-	MOVD ldx+48(FP), R8
-	MOVD ldo+56(FP), R9
-	MOVD to+32(FP), R10
-	ADD R10<<2, R1, R1
+	FLDPQ 32(R0), (F0, F1)
+	MOVD dx+0(FP), R0
+	MOVD table+24(FP), R1
+	MOVD rows+16(FP), R3
+	MOVD n+64(FP), R6
+	MOVD ldx+48(FP), R7
+	MOVD ldo+56(FP), R8
+	MOVD to+32(FP), R9
+	ADD R9<<2, R0, R0
+	LSL $0x02, R7
 	LSL $0x02, R8
-	LSL $0x02, R9
+	FLDPQ (R1), (F4, F5)
 
 input:
-	WORD $0x6e201c00 // EOR16B V0, V0, 0
-	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	MOVD (R6), R10
-	MOVD 8(R6), R11
-	ADD $0x18, R6
-	CMP $0, R11
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	WORD $0x6e231c63 // EOR16B V3, V3, 3
+	MOVD (R3), R1
+	MOVD 8(R3), R9
+	ADD $0x18, R3
+	CMP $0, R9
 	BEQ store
 
 row:
-	FMOVQ 32(R0), F2
-	ADD R10, R2, R19
-	WORD $0x6eb1a85f // UMINV4S V31, V2
+	ADD R1, R2, R19
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R19), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R19), F6
 lowered2:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	WORD $0x4e22d400 // FADD4S V0, V0, 2
-	FMOVQ 48(R0), F2
+	WORD $0x4e26d442 // FADD4S V2, V2, 6
 	MOVD $4(R19), R16
-	WORD $0x6eb1a85f // UMINV4S V31, V2
+	WORD $0x6eb1a83f // UMINV4S V31, V1
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ (R16), F30
-	B lowered8
-lowered7:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered9
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered10
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered11
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered12
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered12:
+	FMOVQ (R16), F6
 lowered8:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	WORD $0x4e22d400 // FADD4S V0, V0, 2
-	WORD $0x4e22d421 // FADD4S V1, V1, 2
-	ADD R9, R10
-	SUBS $1, R11
+	WORD $0x4e26d442 // FADD4S V2, V2, 6
+	WORD $0x4e26d463 // FADD4S V3, V3, 6
+	ADD R8, R1
+	SUBS $1, R9
 	BNE row
 
 store:
-	WORD $0x4e813802 // ZIP14S V2, V0, 1
-	WORD $0x4e817800 // ZIP24S V0, V0, 1
-	FMOVQ (R3), F1
-	WORD $0x6eb1a83f // UMINV4S V31, V1
+	WORD $0x4e833846 // ZIP14S V6, V2, 3
+	WORD $0x4e837842 // ZIP24S V2, V2, 3
+	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ F2, (R1)
-	B lowered14
-lowered13:
-	MOVD R1, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered15
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered16
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered17
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered18
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered18:
+	FMOVQ F6, (R0)
 lowered14:
-	FMOVQ 16(R3), F1
-	MOVD $16(R1), R16
-	WORD $0x6eb1a83f // UMINV4S V31, V1
+	MOVD $16(R0), R16
+	WORD $0x6eb1a8bf // UMINV4S V31, V5
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered19
-	FMOVQ F0, (R16)
-	B lowered20
-lowered19:
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered21
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered22
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered23
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered24
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered24:
+	FMOVQ F2, (R16)
 lowered20:
-	ADD R8, R1
-	SUBS $1, R7
+	ADD R7, R0
+	SUBS $1, R6
 	BNE input
 	RET
+
+lowered1:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	MOVD R19, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	WORD $0x6e261cc6 // EOR16B V6, V6, 6
+	WORD $0x0e043c31 // LANE0 V17, V1
+	CBZW R17, lowered9
+	WORD $0x0d408206 // LOAD0 V6, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c31 // LANE1 V17, V1
+	CBZW R17, lowered10
+	WORD $0x0d409206 // LOAD1 V6, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c31 // LANE2 V17, V1
+	CBZW R17, lowered11
+	WORD $0x4d408206 // LOAD2 V6, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c31 // LANE3 V17, V1
+	CBZW R17, lowered12
+	WORD $0x4d409206 // LOAD3 V6, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	MOVD R0, R16
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered15
+	WORD $0x0d008206 // STORE0 V6, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered16
+	WORD $0x0d009206 // STORE1 V6, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered17
+	WORD $0x4d008206 // STORE2 V6, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered18
+	WORD $0x4d009206 // STORE3 V6, V16
+lowered18:
+	B lowered14
+
+lowered19:
+	WORD $0x0e043cb1 // LANE0 V17, V5
+	CBZW R17, lowered21
+	WORD $0x0d008202 // STORE0 V2, V16
+lowered21:
+	ADD $4, R16
+	WORD $0x0e0c3cb1 // LANE1 V17, V5
+	CBZW R17, lowered22
+	WORD $0x0d009202 // STORE1 V2, V16
+lowered22:
+	ADD $4, R16
+	WORD $0x0e143cb1 // LANE2 V17, V5
+	CBZW R17, lowered23
+	WORD $0x4d008202 // STORE2 V2, V16
+lowered23:
+	ADD $4, R16
+	WORD $0x0e1c3cb1 // LANE3 V17, V5
+	CBZW R17, lowered24
+	WORD $0x4d009202 // STORE3 V2, V16
+lowered24:
+	B lowered20
 
 // func avePlaneGrad2x2NEON(dx *float32, dy *float32, rows *int, table *int32, to int, from int, ldx int, ldo int, n int)
 TEXT ·avePlaneGrad2x2NEON(SB), NOSPLIT, $0-72
@@ -4029,127 +4002,128 @@ TEXT ·avePlaneGrad2x2NEON(SB), NOSPLIT, $0-72
 	MOVD from+40(FP), R1
 	MOVD dy+8(FP), R2
 	ADD R1<<2, R2, R2
-	MOVD dx+0(FP), R1
-	MOVD table+24(FP), R3
-	MOVD rows+16(FP), R6
-	MOVD n+64(FP), R7
-	MOVD ldx+48(FP), R8
-	MOVD ldo+56(FP), R9
-	MOVD to+32(FP), R10
-	ADD R10<<2, R1, R1
+	FMOVQ 32(R0), F0
+	MOVD dx+0(FP), R0
+	MOVD table+24(FP), R1
+	MOVD rows+16(FP), R3
+	MOVD n+64(FP), R6
+	MOVD ldx+48(FP), R7
+	MOVD ldo+56(FP), R8
+	MOVD to+32(FP), R9
+	ADD R9<<2, R0, R0
+	LSL $0x02, R7
 	LSL $0x02, R8
-	LSL $0x02, R9
+	FLDPQ (R1), (F3, F4)
 
 input:
-	WORD $0x6e201c00 // EOR16B V0, V0, 0
 	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	MOVD (R6), R10
-	MOVD 8(R6), R11
-	ADD $0x18, R6
-	CMP $0, R11
+	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	MOVD (R3), R1
+	MOVD 8(R3), R9
+	ADD $0x18, R3
+	CMP $0, R9
 	BEQ store
 
 row:
-	FMOVQ 32(R0), F2
-	ADD R10, R2, R19
-	WORD $0x6eb1a85f // UMINV4S V31, V2
+	ADD R1, R2, R19
+	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R19), F30
-	B lowered2
-lowered1:
-	WORD $0x6e3e1fde // EOR16B V30, V30, 30
-	MOVD R19, R16
-	WORD $0x0e043c51 // LANE0 V17, V2
-	CBZW R17, lowered3
-	WORD $0x0d40821e // LOAD0 V30, V16
-lowered3:
-	ADD $4, R16
-	WORD $0x0e0c3c51 // LANE1 V17, V2
-	CBZW R17, lowered4
-	WORD $0x0d40921e // LOAD1 V30, V16
-lowered4:
-	ADD $4, R16
-	WORD $0x0e143c51 // LANE2 V17, V2
-	CBZW R17, lowered5
-	WORD $0x4d40821e // LOAD2 V30, V16
-lowered5:
-	ADD $4, R16
-	WORD $0x0e1c3c51 // LANE3 V17, V2
-	CBZW R17, lowered6
-	WORD $0x4d40921e // LOAD3 V30, V16
-lowered6:
+	FMOVQ (R19), F5
 lowered2:
-	WORD $0x4ebe1fc2 // ORR16B V2, V30, 30
-	WORD $0x4e22d400 // FADD4S V0, V0, 2
-	WORD $0x4e22d421 // FADD4S V1, V1, 2
-	ADD R9, R10
-	SUBS $1, R11
+	WORD $0x4e25d421 // FADD4S V1, V1, 5
+	WORD $0x4e25d442 // FADD4S V2, V2, 5
+	ADD R8, R1
+	SUBS $1, R9
 	BNE row
 
 store:
-	WORD $0x4e813802 // ZIP14S V2, V0, 1
-	WORD $0x4e817800 // ZIP24S V0, V0, 1
-	FMOVQ (R3), F1
-	WORD $0x6eb1a83f // UMINV4S V31, V1
+	WORD $0x4e823825 // ZIP14S V5, V1, 2
+	WORD $0x4e827821 // ZIP24S V1, V1, 2
+	WORD $0x6eb1a87f // UMINV4S V31, V3
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ F2, (R1)
-	B lowered8
-lowered7:
-	MOVD R1, R16
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered9
-	WORD $0x0d008202 // STORE0 V2, V16
-lowered9:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered10
-	WORD $0x0d009202 // STORE1 V2, V16
-lowered10:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered11
-	WORD $0x4d008202 // STORE2 V2, V16
-lowered11:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered12
-	WORD $0x4d009202 // STORE3 V2, V16
-lowered12:
+	FMOVQ F5, (R0)
 lowered8:
-	FMOVQ 16(R3), F1
-	MOVD $16(R1), R16
-	WORD $0x6eb1a83f // UMINV4S V31, V1
+	MOVD $16(R0), R16
+	WORD $0x6eb1a89f // UMINV4S V31, V4
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered13
-	FMOVQ F0, (R16)
-	B lowered14
-lowered13:
-	WORD $0x0e043c31 // LANE0 V17, V1
-	CBZW R17, lowered15
-	WORD $0x0d008200 // STORE0 V0, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c31 // LANE1 V17, V1
-	CBZW R17, lowered16
-	WORD $0x0d009200 // STORE1 V0, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c31 // LANE2 V17, V1
-	CBZW R17, lowered17
-	WORD $0x4d008200 // STORE2 V0, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c31 // LANE3 V17, V1
-	CBZW R17, lowered18
-	WORD $0x4d009200 // STORE3 V0, V16
-lowered18:
+	FMOVQ F1, (R16)
 lowered14:
-	ADD R8, R1
-	SUBS $1, R7
+	ADD R7, R0
+	SUBS $1, R6
 	BNE input
 	RET
+
+lowered1:
+	WORD $0x6e251ca5 // EOR16B V5, V5, 5
+	MOVD R19, R16
+	WORD $0x0e043c11 // LANE0 V17, V0
+	CBZW R17, lowered3
+	WORD $0x0d408205 // LOAD0 V5, V16
+lowered3:
+	ADD $4, R16
+	WORD $0x0e0c3c11 // LANE1 V17, V0
+	CBZW R17, lowered4
+	WORD $0x0d409205 // LOAD1 V5, V16
+lowered4:
+	ADD $4, R16
+	WORD $0x0e143c11 // LANE2 V17, V0
+	CBZW R17, lowered5
+	WORD $0x4d408205 // LOAD2 V5, V16
+lowered5:
+	ADD $4, R16
+	WORD $0x0e1c3c11 // LANE3 V17, V0
+	CBZW R17, lowered6
+	WORD $0x4d409205 // LOAD3 V5, V16
+lowered6:
+	B lowered2
+
+lowered7:
+	MOVD R0, R16
+	WORD $0x0e043c71 // LANE0 V17, V3
+	CBZW R17, lowered9
+	WORD $0x0d008205 // STORE0 V5, V16
+lowered9:
+	ADD $4, R16
+	WORD $0x0e0c3c71 // LANE1 V17, V3
+	CBZW R17, lowered10
+	WORD $0x0d009205 // STORE1 V5, V16
+lowered10:
+	ADD $4, R16
+	WORD $0x0e143c71 // LANE2 V17, V3
+	CBZW R17, lowered11
+	WORD $0x4d008205 // STORE2 V5, V16
+lowered11:
+	ADD $4, R16
+	WORD $0x0e1c3c71 // LANE3 V17, V3
+	CBZW R17, lowered12
+	WORD $0x4d009205 // STORE3 V5, V16
+lowered12:
+	B lowered8
+
+lowered13:
+	WORD $0x0e043c91 // LANE0 V17, V4
+	CBZW R17, lowered15
+	WORD $0x0d008201 // STORE0 V1, V16
+lowered15:
+	ADD $4, R16
+	WORD $0x0e0c3c91 // LANE1 V17, V4
+	CBZW R17, lowered16
+	WORD $0x0d009201 // STORE1 V1, V16
+lowered16:
+	ADD $4, R16
+	WORD $0x0e143c91 // LANE2 V17, V4
+	CBZW R17, lowered17
+	WORD $0x4d008201 // STORE2 V1, V16
+lowered17:
+	ADD $4, R16
+	WORD $0x0e1c3c91 // LANE3 V17, V4
+	CBZW R17, lowered18
+	WORD $0x4d009201 // STORE3 V1, V16
+lowered18:
+	B lowered14
 
 // func maxBlocksNEON(dst *float32, mask *uint8, src *float32, columns *int, places *int32, count int, ld int, wide int, n int, limit float32)
 TEXT ·maxBlocksNEON(SB), NOSPLIT, $0-76
