@@ -103,3 +103,44 @@ def fill(net, seed=1):
             else:
                 values = random.randn(*shape) * 0.1
             blob.data[...] = values
+
+_IMAGE, _WIDE, _BOXES = [(2, 4, 9, 7)], [(2, 3, 6, 5), (2, 3, 6, 5)], [(1, 3, 6, 5), (1, 3, 60, 50)]
+_PRIOR = 'min_size: 10 max_size: 20 aspect_ratio: 2 variance: 0.1 variance: 0.1 variance: 0.2 variance: 0.2'
+
+# Layers by themselves: type, parameters, shapes of the inputs. OpenCV 4.6 computes some of them as Caffe does, refuses some, and computes some otherwise.
+LAYERS = [
+    ('AbsVal', '', _IMAGE), ('BNLL', '', _IMAGE), ('ELU', 'elu_param { alpha: 0.3 }', _IMAGE), ('Sigmoid', '', _IMAGE), ('TanH', '', _IMAGE), ('ReLU6', '', _IMAGE),
+    ('ReLU', 'relu_param { negative_slope: 0.3 }', _IMAGE), ('Exp', 'exp_param { base: 2 scale: 0.5 shift: 0.2 }', _IMAGE),
+    ('Power', 'power_param { power: 3 scale: 0.5 shift: 0.2 }', _IMAGE), ('Threshold', 'threshold_param { threshold: 0.5 }', _IMAGE), ('Bias', '', _IMAGE),
+    ('Tile', 'tile_param { tiles: 2 }', _IMAGE), ('ArgMax', '', _IMAGE), ('Reduction', '', _IMAGE), ('Clip', 'clip_param { min: 0.2 max: 0.7 }', _IMAGE),
+    ('Log', '', _IMAGE), ('Log', 'log_param { base: 10 }', _IMAGE), ('Log', 'log_param { scale: 2 }', _IMAGE), ('Log', 'log_param { shift: 2 }', _IMAGE),
+    ('LRN', 'lrn_param { local_size: 3 alpha: 2 }', _IMAGE), ('LRN', 'lrn_param { local_size: 3 alpha: 2 k: 1.5 }', _IMAGE), ('LRN', 'lrn_param { local_size: 3 }', _IMAGE),
+    ('LRN', 'lrn_param { local_size: 3 alpha: 2 k: 2 norm_region: WITHIN_CHANNEL }', _IMAGE),
+    ('MVN', '', _IMAGE), ('MVN', 'mvn_param { across_channels: true }', _IMAGE), ('MVN', 'mvn_param { eps: 0.1 }', _IMAGE),
+    ('MVN', 'mvn_param { eps: 0.1 normalize_variance: false }', _IMAGE),
+    ('PReLU', '', _IMAGE), ('PReLU', 'prelu_param { channel_shared: true }', _IMAGE), ('PReLU', 'prelu_param { channel_shared: true filler { value: 0.3 } }', _IMAGE),
+    ('Normalize', 'norm_param { across_spatial: false channel_shared: false }', _IMAGE), ('Normalize', '', _IMAGE), ('Normalize', 'norm_param { channel_shared: true }', _IMAGE), ('Normalize', 'norm_param { across_spatial: false }', _IMAGE), ('Normalize', 'norm_param { across_spatial: true channel_shared: true scale_filler { type: "constant" value: 20 } }', _IMAGE),
+    ('Scale', 'scale_param { axis: 2 bias_term: true }', _IMAGE), ('Scale', 'scale_param { num_axes: 0 }', _IMAGE),
+    ('BatchNorm', '', _IMAGE), ('BatchNorm', 'batch_norm_param { use_global_stats: false }', _IMAGE),
+    ('InnerProduct', 'inner_product_param { num_output: 5 axis: 2 }', _IMAGE), ('InnerProduct', 'inner_product_param { num_output: 5 transpose: true }', _IMAGE),
+    ('Convolution', 'convolution_param { num_output: 6 kernel_size: 3 stride: 2 dilation: 2 pad: 2 group: 2 }', _IMAGE),
+    ('Convolution', 'convolution_param { num_output: 6 kernel_h: 1 kernel_w: 3 pad_w: 1 }', _IMAGE),
+    ('Convolution', 'convolution_param { num_output: 6 kernel_h: 1 kernel_w: 3 pad_h: 0 pad_w: 1 }', _IMAGE),
+    ('Deconvolution', 'convolution_param { num_output: 6 kernel_size: 4 stride: 2 pad: 1 group: 2 }', _IMAGE),
+    ('Deconvolution', 'convolution_param { num_output: 6 kernel_size: 3 dilation: 2 }', _IMAGE),
+    ('Pooling', 'pooling_param { kernel_size: 3 stride: 2 pad: 1 }', _IMAGE), ('Pooling', 'pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 }', _IMAGE),
+    ('Pooling', 'pooling_param { kernel_size: 3 stride: 2 round_mode: FLOOR }', _IMAGE), ('Pooling', 'pooling_param { pool: STOCHASTIC kernel_size: 2 }', _IMAGE),
+    ('Softmax', 'softmax_param { axis: 2 }', _IMAGE), ('Flatten', 'flatten_param { end_axis: 2 }', _IMAGE), ('Reshape', 'reshape_param { shape { dim: 2 dim: 2 } axis: 1 num_axes: 1 }', _IMAGE),
+    ('Permute', 'permute_param { order: 0 order: 2 order: 3 order: 1 }', _IMAGE), ('Permute', 'permute_param { order: 1 }', _IMAGE),
+    ('Concat', 'concat_param { axis: 2 }', _WIDE), ('Concat', 'concat_param { concat_dim: 2 }', _WIDE),
+    ('Eltwise', 'eltwise_param { operation: SUM coeff: 2 coeff: -1 }', _WIDE), ('Eltwise', 'eltwise_param { operation: PROD }', _WIDE),
+    ('PriorBox', 'prior_box_param { clip: false %s }' % _PRIOR, _BOXES), ('PriorBox', 'prior_box_param { clip: true flip: false %s }' % _PRIOR, _BOXES),
+    ('PriorBox', 'prior_box_param { %s }' % _PRIOR, _BOXES), ('PriorBox', 'prior_box_param { clip: false img_size: 70 %s }' % _PRIOR, _BOXES),
+    ('PriorBox', 'prior_box_param { clip: false min_size: 10 }', _BOXES), ('PriorBox', 'prior_box_param { clip: false min_size: 9.5 variance: 0.3 }', _BOXES),
+]
+
+
+def single(kind, param, shapes):
+    """A net of one layer, y, over inputs x0, x1 and so on."""
+    text = ''.join('layer { name: "x%d" type: "Input" top: "x%d" input_param { shape { %s } } }\n' % (i, i, ' '.join('dim: %d' % d for d in shape)) for i, shape in enumerate(shapes))
+    return text + 'layer { name: "y" type: "%s" %s top: "y" %s }\n' % (kind, ' '.join('bottom: "x%d"' % i for i in range(len(shapes))), param)

@@ -1,5 +1,6 @@
 """caffe.dnn beside OpenCV's cv2.dnn: the same files, the same values."""
 
+import json
 import os
 import subprocess
 import sys
@@ -106,6 +107,34 @@ class OpenCV(Case):
             names = ours.getLayerNames()
             for hidden in np.random.RandomState(3).choice(names, min(5, len(names)), False):
                 self.close(ours.forward(str(hidden)), theirs.forward(str(hidden)), '%s, layer %s' % (name, hidden))
+
+    def test_check_for_opencv(self):
+        """check -check_for opencv names the layers that OpenCV refuses or computes otherwise, and no other."""
+        paths = []
+        for number, (kind, param, shapes) in enumerate(dnn_nets.LAYERS):
+            paths.append(self.write(dnn_nets.single(kind, param, shapes), 'net%d.prototxt' % number))
+        run = subprocess.run([sys.executable, '-m', 'caffe', 'check'] + paths + ['-check_for', 'opencv', '-json', '-'], stdout=subprocess.PIPE, text=True,
+                             timeout=TIMEOUT, env=dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(caffe.__file__))))
+        reports = json.loads(run.stdout)['files']
+        self.assertEqual([r['file'] for r in reports], paths)
+        for path, report, (kind, param, shapes) in zip(paths, reports, dnn_nets.LAYERS):
+            with open(path) as f:
+                prototxt, weights = self.files(f.read())
+            ours = caffe.dnn.readNetFromCaffe(prototxt, weights)
+            random = np.random.RandomState(1)
+            inputs = {'x%d' % i: (0.1 + random.rand(*shape)).astype(np.float32) for i, shape in enumerate(shapes)}
+            for name, values in inputs.items():
+                ours.setInput(values, name)
+            want = ours.forward('y')
+            try:
+                theirs = cv2.dnn.readNetFromCaffe(prototxt, weights)
+                for name, values in inputs.items():
+                    theirs.setInput(values, name)
+                got = theirs.forward('y')
+                same = got.shape == want.shape and np.allclose(got, want, rtol=1e-4, atol=1e-4)
+            except cv2.error:
+                same = False
+            self.assertEqual(report['ok'], same, (kind, param, report['faults']))
 
     def test_hidden_layers(self):
         """A layer's values are its own, before layers that work in place; in any order, alone and together."""

@@ -24,7 +24,7 @@ var Check = cli.Command{
 	Name:     "check",
 	Prints:   true,
 	Synopsis: "find the faults of solvers and nets, and train nothing",
-	Args:     "FILE... [-phase TRAIN|TEST|ALL] [-level N] [-stage NAMES] [-weights FILES | -snapshot FILE] [-items N|all] [-strict] [-check_for COMPILER] [-machine NAME|FILE] [-json FILE]",
+	Args:     "FILE... [-phase TRAIN|TEST|ALL] [-level N] [-stage NAMES] [-weights FILES | -snapshot FILE] [-items N|all] [-strict] [-check_for PROGRAM] [-machine NAME|FILE] [-json FILE]",
 	Example:  "swcaffe check models/lenet/solver.prototxt models/lenet/deploy.prototxt",
 	Help: `Does everything that train does before its first iteration. For a solver it checks the fields, the training net and the test nets with
 their data and weights, and permission and space for snapshots. For a net it checks each phase for which there are layers. It builds
@@ -35,8 +35,8 @@ Of each list or database of a data layer it reads 1000 items, spread evenly, as 
 cannot be read, at which training would end, is a fault. Images that are damaged and are read as far as they go are named and counted; with
 -strict they are faults too.
 
-With -check_for atc (Huawei's ATC) or nnie (HiSilicon's nnie_mapper) it builds nets for phase TEST alone. Each layer whose type or shape the
-compiler's published list excludes is a fault; docs/compilers.md has the lists' sources.
+With -check_for atc (Huawei's ATC), nnie (HiSilicon's nnie_mapper) or opencv (OpenCV 4's readNetFromCaffe) it builds nets for phase TEST alone. Each
+layer whose type, shape or parameters that program refuses, or computes otherwise without a word, is a fault; docs/compilers.md has the lists' sources.
 
 It prints a line for each net, with the numbers of layers and weights, a line for each data layer, and each fault with its line in the file.
 The exit code is 0 if no file has a fault, otherwise 1.`,
@@ -54,7 +54,7 @@ func checkFlags(fs *flag.FlagSet, o *checkOptions) {
 	cli.StringVar(fs, &o.snapshot, "snapshot", "", "the solver state `FILE` that a solver must be able to resume from", cli.SolverState)
 	cli.StringVar(fs, &o.items, "items", strconv.Itoa(usualItems), "read `N` items of each data layer, spread evenly; 0: none; all: every one", cli.OneOf("all"))
 	fs.BoolVar(&o.strict, "strict", false, "damaged images are faults")
-	cli.StringVar(fs, &o.compiler, "check_for", "", "also name the layers of deploy nets that a `COMPILER` of chips refuses: "+strings.Join(compilerNames(), " or "), cli.OneOf(compilerNames()...))
+	cli.StringVar(fs, &o.reader, "check_for", "", "also name the layers of deploy nets that another `PROGRAM` refuses, or computes otherwise: "+strings.Join(readerNames(), ", "), cli.OneOf(readerNames()...))
 	cli.OutputVar(fs, &o.json, "json", "write the findings to `FILE` as well; -: to standard output, alone")
 	o.device.Register(fs)
 	o.state.Register(fs)
@@ -65,7 +65,7 @@ type checkOptions struct {
 	files             []string
 	phase, json       string
 	weights, snapshot string
-	items, compiler   string
+	items, reader     string
 	strict            bool
 	device            cli.DeviceFlags
 	state             cli.StateFlags
@@ -83,9 +83,9 @@ func check(e *cli.Env, o *checkOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.compiler != "" {
-		if compilerNamed(o.compiler) == nil {
-			return cli.Usagef("-check_for %s: must be %s", o.compiler, strings.Join(compilerNames(), " or "))
+	if o.reader != "" {
+		if readerNamed(o.reader) == nil {
+			return cli.Usagef("-check_for %s: must be %s", o.reader, strings.Join(readerNames(), ", "))
 		}
 		phases = []caffepb.Phase{caffepb.Phase_TEST}
 	}
@@ -145,8 +145,8 @@ func (c *checker) file(path string) error {
 	}
 	if isSolver {
 		c.report.Kind = "solver"
-		if c.o.compiler != "" {
-			return fmt.Errorf("%s: -check_for %s is for the net that is deployed, and this is a solver", path, c.o.compiler)
+		if c.o.reader != "" {
+			return fmt.Errorf("%s: -check_for %s is for the net that is deployed, and this is a solver", path, c.o.reader)
 		}
 		return c.solver(path, log)
 	}

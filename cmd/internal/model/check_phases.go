@@ -58,8 +58,8 @@ func (c *checker) phase(file *swproto.Net, phase caffepb.Phase, log *logrus.Logg
 	if c.o.weights != "" && err == nil {
 		err = solver.LoadWeights(n, c.o.weights, log)
 	}
-	if c.o.compiler != "" {
-		refused, advice := compilerNamed(c.o.compiler).look(n)
+	if c.o.reader != "" {
+		refused, advice := readerNamed(c.o.reader).look(n)
 		for _, a := range advice {
 			log.Warn(a)
 		}

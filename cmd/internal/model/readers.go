@@ -9,8 +9,8 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// compiler is a program of others that makes programs for a chip from Caffe's files.
-type compiler struct {
+// reader is a program of others that takes Caffe's files: a compiler for a chip, or a library.
+type reader struct {
 	name, title string
 	source      string // of the table, with its date
 	types       []string
@@ -27,10 +27,10 @@ type placed struct {
 	bottoms, tops [][]int
 }
 
-// idle types compute nothing in inference and are in no list. A net works without them.
+// idle types compute nothing in inference. A net works without them where a list lacks them.
 var idle = []string{"Dropout", "Silence", "Split"}
 
-var compilers = []compiler{
+var readers = []reader{
 	{
 		name: "atc", title: "Huawei's ATC",
 		source: "list of Caffe operators of CANN 8.0.0 (hiascend.com, canncommercial/800/apiref/aolapi/operatorlist_00098), its page on Deconvolution (operatorlist_00112), " +
@@ -52,26 +52,33 @@ var compilers = []compiler{
 		renamed: map[string]string{"DepthwiseConvolution": "DepthwiseConv", "ConvolutionDepthwise": "DepthwiseConv", "Reorg": "PassThrough"},
 		limits:  []limit{topExtents(4096), keptBatch, smallWindows(255), mostGroups(2048), powers},
 	},
+	{
+		name: "opencv", title: "OpenCV 4",
+		source: "nets of one layer each, read and run with OpenCV 4.6.0 beside Caffe's values (python/tests/test_dnn_opencv.py), 2026-11-29",
+		types: strings.Fields(`AbsVal BNLL BatchNorm Concat Convolution Crop Deconvolution DetectionOutput Dropout ELU Eltwise Exp Flatten InnerProduct Input LRN Log MVN
+			Normalize PReLU PSROIPooling Permute Pooling Power PriorBox ROIPooling ReLU ReLU6 Reshape Scale Sigmoid Silence Slice Softmax Split TanH`),
+		limits: []limit{globalStatistics, opencvParameters},
+	},
 }
 
-func compilerNames() (names []string) {
-	for _, c := range compilers {
+func readerNames() (names []string) {
+	for _, c := range readers {
 		names = append(names, c.name)
 	}
 	return names
 }
 
-func compilerNamed(name string) *compiler {
-	for i := range compilers {
-		if compilers[i].name == name {
-			return &compilers[i]
+func readerNamed(name string) *reader {
+	for i := range readers {
+		if readers[i].name == name {
+			return &readers[i]
 		}
 	}
 	return nil
 }
 
-// look returns the reasons for which a compiler refuses layers of a net, in their order, and advice on layers that it may refuse.
-func (c *compiler) look(n *swnet.Net) (faults []error, advice []string) {
+// look returns the reasons for which a program refuses layers of a net, in their order, and advice on layers that it may refuse.
+func (c *reader) look(n *swnet.Net) (faults []error, advice []string) {
 	for i := range n.NumLayers() {
 		p := placed{param: n.LayerParam(i)}
 		for _, b := range n.Bottoms(i) {
@@ -82,7 +89,7 @@ func (c *compiler) look(n *swnet.Net) (faults []error, advice []string) {
 		}
 		kind := p.param.GetType()
 		switch to := c.renamed[kind]; {
-		case slices.Contains(idle, kind):
+		case slices.Contains(idle, kind) && !slices.Contains(c.types, kind):
 			if kind != "Split" {
 				advice = append(advice, fmt.Sprintf("layer %q (%s) does nothing in a trained net and is not in the list of %s: leave it out", p.param.GetName(), kind, c.title))
 			}
