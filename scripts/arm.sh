@@ -74,10 +74,7 @@ random() {
   go run ./internal/testkit/randomtest/run -exec "$qemu $out/randomtest" -levels neon -seconds "$seconds" -seed "$seed" -timeout 10m -dir "$out/failures"
 }
 
-count() {
-  program
-  scripts/arm_instructions.py "$out/swcaffe"
-}
+count() { scripts/arm_instructions.py; }
 
 for part in $parts; do
   step "$part"

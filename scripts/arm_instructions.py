@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Counts the instructions of the inner loops of kernels for 64-bit ARM, in a program's machine code as binutils disassembles it.
 
-    scripts/arm_instructions.py [-openblas libopenblas.so] [-all] [PROGRAM]
+    scripts/arm_instructions.py [-openblas libopenblas.so] [-all] [PROGRAM...]
 
-PROGRAM is swcaffe for linux/arm64; without it the script builds one. A kernel's loop is the innermost one with most arithmetic on vectors, along the path of
+A PROGRAM for linux/arm64 has the kernels: swcaffe, or tests of their packages, which the script builds if none is named. A kernel's loop is the innermost one with most arithmetic on vectors, along the path of
 whole vectors: conditional branches forward are not taken. needed are multiply-adds, other arithmetic on vectors, loads and stores; the rest is
 addresses, counters, branches, prefetches and copies of registers. A family is shown by its member with most multiply-adds for an instruction; -all shows
 every function. -openblas counts the kernels of matrix products in Debian's libopenblas0-pthread of arm64 the same way:
@@ -100,24 +100,27 @@ def row(name, n):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("program", nargs="?")
+    parser.add_argument("program", nargs="*")
     parser.add_argument("-openblas")
     parser.add_argument("-all", action="store_true")
     args = parser.parse_args()
-    program = args.program
-    if program is None:
-        program = "build/arm64/swcaffe"
-        subprocess.run(["go", "build", "-o", program, "./cmd/swcaffe"], check=True, env={**os.environ, "GOARCH": "arm64", "CGO_ENABLED": "0"})
+    programs = args.program
+    if not programs:
+        folder = "build/arm64/tests/"
+        os.makedirs(folder, exist_ok=True)
+        subprocess.run(["go", "test", "-vet=off", "-c", "-o", folder, "./internal/base/simd/..."], check=True, env={**os.environ, "GOARCH": "arm64", "CGO_ENABLED": "0"})
+        programs = sorted(folder + name for name in os.listdir(folder))
     print("| kernel | instructions | multiply-adds | other arithmetic | loads, stores | multiply-adds an instruction | needed |")
     print("|---|---|---|---|---|---|---|")
-    places = list(functions(program, r"/simd/(v\w+\.\w+)NEON"))
     families = {}
-    for name, code in disassembled(program, places):
-        if n := counted(code):
-            family = name if args.all else re.sub(r"\d+(x\d+)*$", "", name)
-            share = (n["products"] / n["all"], n["all"])
-            if family not in families or share > families[family][0]:
-                families[family] = (share, name, n)
+    for program in programs:
+        places = list(functions(program, r"/simd/(v\w+\.\w+)NEON"))
+        for name, code in disassembled(program, places) if places else ():
+            if n := counted(code):
+                family = name if args.all else re.sub(r"\d+(x\d+)*$", "", name)
+                share = (n["products"] / n["all"], n["all"])
+                if family not in families or share > families[family][0]:
+                    families[family] = (share, name, n)
     for _, name, n in sorted(families.values(), key=lambda f: f[1]):
         print(row(name, n))
     if args.openblas:

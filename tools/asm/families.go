@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
+	"github.com/swcaffe/swcaffe/tools/asm/vconv"
 	"github.com/swcaffe/swcaffe/tools/asm/vec"
 	"github.com/swcaffe/swcaffe/tools/asm/vgemm"
 	"github.com/swcaffe/swcaffe/tools/asm/vwinograd"
@@ -20,6 +21,7 @@ var sizes = []size{
 	{"vgemm", "ScatteredVectors", "is the number of vectors of columns of that tile.", 2, func(s emit.ISA) int { return s.Registers / 8 }},
 	{"vgemm", "ScatteredLanes", "is the number of lanes of these vectors.", 4, func(s emit.ISA) int { return s.Width }},
 	{"vconv", "TilePixels", "is the largest number of pixels of the tiles of Pixels and Offsets, and of kernel offsets of OffsetSums.", 4, most},
+	{"vconv", "LeastByte", "is what ToBytes makes of the least value and Bytes multiplies.", 0, vconv.LeastByte},
 	{"vconv", "SumRows", "is the number of rows of the tile of PixelSums. Of a whole block, kernels of 6, 5 and 5 rows compute a part each.", emit.Lanes,
 		func(s emit.ISA) int { return halfOr(s, emit.Lanes/2, emit.Lanes) }},
 	{"vconv", "SumBlocks", "is the largest number of blocks of columns of that tile.", 1, func(s emit.ISA) int { return halfOr(s, 3, 1) }},

@@ -74,10 +74,10 @@ func evex(of func(emit.ISA) []member) func(emit.ISA) []member {
 	}
 }
 
-// where restricts a kernel to processors with EVEX that have further instructions, as a function of isa reports.
+// where restricts a kernel to processors that have further instructions, as a function of isa reports.
 func where(needs string, of func(emit.ISA) []member) func(emit.ISA) []member {
 	return func(s emit.ISA) []member {
-		list := evex(of)(s)
+		list := of(s)
 		for i := range list {
 			list[i].needs = needs
 		}
@@ -86,8 +86,18 @@ func where(needs string, of func(emit.ISA) []member) func(emit.ISA) []member {
 }
 
 // bfloat16 and integer restrict a kernel to processors that multiply bfloat16 values, and bytes.
-func bfloat16(of func(emit.ISA) []member) func(emit.ISA) []member { return where("HasBFloat16", of) }
-func integer(of func(emit.ISA) []member) func(emit.ISA) []member  { return where("HasBytes", of) }
+func bfloat16(of func(emit.ISA) []member) func(emit.ISA) []member {
+	return where("HasBFloat16", evex(of))
+}
+
+func integer(of func(emit.ISA) []member) func(emit.ISA) []member {
+	return func(s emit.ISA) []member {
+		if !s.EVEX && !s.Elements {
+			return nil
+		}
+		return where("HasBytes", of)(s)
+	}
+}
 
 // either has an index 0 for a kernel of float32 values, and 1 for the same of pairs of bfloat16 values.
 func either(values, pairs func(emit.ISA) []member) func(emit.ISA) []member {

@@ -71,9 +71,7 @@ func init() {
 			l.vector("ADDV4S", sum, l.source(o[0]))
 			l.vector("LANE0", number(o[1].(reg.Register)), sum)
 		},
-		"FMLAELEMENT": func(l *lowering, o []operand.Op) {
-			l.vector(fmt.Sprintf("FMLA4S%d", l.number(o[0])), l.result(o[3]), l.source(o[2]), l.source(o[1]))
-		},
+		"FMLAELEMENT": element("FMLA4S"), "SDOTELEMENT": element("SDOT4S"),
 	}
 }
 
@@ -101,6 +99,13 @@ func (l *lowering) number(o operand.Op) uint8 {
 // three is an instruction with two sources, of which x86's assembler writes the second first.
 func three(name string) lower {
 	return func(l *lowering, o []operand.Op) { l.vector(name, l.result(o[2]), l.source(o[1]), l.source(o[0])) }
+}
+
+// element is an instruction with one lane of the first source.
+func element(name string) lower {
+	return func(l *lowering, o []operand.Op) {
+		l.vector(fmt.Sprintf("%s%d", name, l.number(o[0])), l.result(o[3]), l.source(o[2]), l.source(o[1]))
+	}
 }
 
 func two(name string) lower {

@@ -65,6 +65,10 @@ var words = map[string]word{
 	"FMLA4S2": {0x4f801800, "fmla v{d}.4s, v{n}.4s, v{m}.s[2]"},
 	"FMLA4S3": {0x4fa01800, "fmla v{d}.4s, v{n}.4s, v{m}.s[3]"},
 
+	"SDOT4S0":  {0x4f80e000, "sdot v{d}.4s, v{n}.16b, v{m}.4b[0]"},
+	"SDOT4S1":  {0x4fa0e000, "sdot v{d}.4s, v{n}.16b, v{m}.4b[1]"},
+	"SDOT4S2":  {0x4f80e800, "sdot v{d}.4s, v{n}.16b, v{m}.4b[2]"},
+	"SDOT4S3":  {0x4fa0e800, "sdot v{d}.4s, v{n}.16b, v{m}.4b[3]"},
 	"EXT16B4":  {0x6e002000, "ext v{d}.16b, v{n}.16b, v{m}.16b, #4"},
 	"EXT16B8":  {0x6e004000, "ext v{d}.16b, v{n}.16b, v{m}.16b, #8"},
 	"EXT16B12": {0x6e006000, "ext v{d}.16b, v{n}.16b, v{m}.16b, #12"},

@@ -80,7 +80,16 @@ func AddElement(sums []reg.VecVirtual, lane int, values reg.VecVirtual, vectors 
 
 // AddProduct adds one lane of a vector times another vector, on sets with Elements.
 func AddProduct(lane int, values, v, sum reg.VecVirtual) {
-	Instruction(&ir.Instruction{Opcode: "FMLAELEMENT", Operands: []Op{Imm(uint64(lane)), values, v, sum}, Inputs: []Op{values, v, sum}, Outputs: []Op{sum}})
+	addElement("FMLAELEMENT", lane, values, v, sum)
+}
+
+// AddByteProduct is AddProduct for lanes of four bytes with signs: each lane of the sum, an integer, adds the four products.
+func AddByteProduct(lane int, values, v, sum reg.VecVirtual) {
+	addElement("SDOTELEMENT", lane, values, v, sum)
+}
+
+func addElement(opcode string, lane int, values, v, sum reg.VecVirtual) {
+	Instruction(&ir.Instruction{Opcode: opcode, Operands: []Op{Imm(uint64(lane)), values, v, sum}, Inputs: []Op{values, v, sum}, Outputs: []Op{sum}})
 }
 
 // AddLanes is the sum of the lanes of a vector of integers, on sets with Elements.

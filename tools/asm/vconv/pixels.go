@@ -12,17 +12,17 @@ import (
 // pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. It prefetches
 // to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; and to L2 the
 // pixels behind these.
-func Pixels(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddProducts, putPixels) }
+func Pixels(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddProducts, emit.AddProduct, putPixels) }
 
 // Pairs emits Pixels for pairs of bfloat16 values in the place of values: a block has 32 channels.
-func Pairs(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddPairs, putPixels) }
+func Pairs(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddPairs, nil, putPixels) }
 
-// Bytes emits Pixels for four bytes in the place of a value, those of A without a sign: a block has 64 channels, and sums are 32-bit integers, which start and
-// what it accumulates are too. With last, it stores sums * scale + bias.
-func Bytes(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddBytes, putScaled) }
+// Bytes emits Pixels for four bytes in the place of a value, those of A without a sign but on sets with Elements: a block has 64 channels, and sums are 32-bit integers,
+// which start and what it accumulates are too. With last, it stores sums * scale + bias.
+func Bytes(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddBytes, emit.AddByteProduct, putScaled) }
 
-// pixels emits Pixels with the given multiplication of a value and some vectors, and the given end of a tile.
-func pixels(s emit.ISA, rows, nv int, multiply emit.Multiply, put func(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem)) {
+// pixels emits Pixels with the given multiplication of a value and some vectors, or of a lane and a vector on sets with Elements, and the given end of a tile.
+func pixels(s emit.ISA, rows, nv int, multiply emit.Multiply, element func(lane int, values, v, sum reg.VecVirtual), put func(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem)) {
 	Label("tile")
 	blocks, a, jumpA := emit.GP("blocks"), emit.GP("a"), emit.GP("jumpA")
 	b, start := emit.GP("b"), emit.GP("start")
@@ -63,7 +63,9 @@ func pixels(s emit.ISA, rows, nv int, multiply emit.Multiply, put func(s emit.IS
 		PREFETCHT1(Mem{Base: far, Disp: u * emit.PixelBytes})
 		for i := range acc {
 			if s.Elements {
-				emit.AddElement(acc[i], u, values[i], vectors)
+				for j, v := range vectors {
+					element(u, values[i], v, acc[i][j])
+				}
 			} else {
 				multiply(acc[i], Mem{Base: a, Disp: i*emit.PixelBytes + 4*u}, vectors, i%6 == 1)
 			}
@@ -204,8 +206,16 @@ func putScaled(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem) {
 	writePixels(s, acc, column)
 }
 
+// LeastByte is the byte that ToBytes makes of the least value: sets with Elements multiply bytes with signs.
+func LeastByte(s emit.ISA) int {
+	if s.Elements {
+		return -128
+	}
+	return 0
+}
+
 // ToBytes emits the conversion of a block of 16 channels of n pixels to bytes, a quarter of a block of Bytes: rounded to nearest even after the product with the
-// first number at with, and at least the second and at most the third, from which bytes count.
+// first number at with, and at least the second and at most the third, from which bytes count, beginning with LeastByte.
 func ToBytes(s emit.ISA) {
 	dst, src, n, with := emit.GP("dst"), emit.GP("src"), emit.GP("n"), emit.GP("with")
 	factor, low, high := s.V(), s.V(), s.V()
@@ -214,14 +224,25 @@ func ToBytes(s emit.ISA) {
 	}
 	first := s.V()
 	VCVTPS2DQ(low, first)
+	if least := LeastByte(s); least != 0 {
+		VPADDD(s.Bits(uint32(-least)), first, first)
+	}
 	Label("pixel")
-	v := s.V()
-	VMULPS(Mem{Base: src}, factor, v)
-	VMAXPS(low, v, v) // low where v is NaN
-	VMINPS(high, v, v)
-	VCVTPS2DQ(v, v)
-	VPSUBD(first, v, v)
-	VPMOVDB(v, Mem{Base: dst})
+	for at := 0; at < emit.Lanes; at += s.Width {
+		v := s.V()
+		VMULPS(Mem{Base: src, Disp: 4 * at}, factor, v)
+		VMAXPS(low, v, v) // low where v is NaN
+		VMINPS(high, v, v)
+		VCVTPS2DQ(v, v)
+		VPSUBD(first, v, v)
+		if s.EVEX {
+			VPMOVDB(v, Mem{Base: dst, Disp: at})
+		} else {
+			VPACKSSDW(v, v, v)
+			VPACKSSWB(v, v, v)
+			VMOVD(v, Mem{Base: dst, Disp: at})
+		}
+	}
 	ADDQ(U32(emit.PixelBytes), dst)
 	ADDQ(U32(emit.PixelBytes), src)
 	DECQ(n)

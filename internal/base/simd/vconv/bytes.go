@@ -7,7 +7,8 @@ import (
 )
 
 // The functions here multiply integers: pixels as bytes without signs, weights as bytes with signs. Sums are 32-bit integers and exact. A processor with
-// instructions for it (VPDPBUSD) multiplies four at once: a float32's place in memory holds four neighbouring channels. Elsewhere each place holds one integer
+// instructions for it multiplies four at once: a float32's place in memory holds four neighbouring channels. VPDPBUSD takes pixels as they are, and SDOT less 128, which
+// what a column's sum starts with makes good. Elsewhere each place holds one integer
 // as a float32, from which the byte of 0 has been subtracted, and PixelKernel adds up to 512 products, which float32 does exactly.
 
 // ByteBlock is the number of channels of a block of bytes.
@@ -20,7 +21,10 @@ type Step struct {
 }
 
 // HasBytes reports whether the processor multiplies bytes, at the level in use.
-func HasBytes() bool { return have.Bytes[1][1] != none && have.ToBytes != none }
+func HasBytes() bool {
+	_, vectors, _ := spread(1, 0)
+	return have.Bytes[1][vectors] != none && have.ToBytes != none
+}
 
 // whole is a float32 number so large that those near it are whole.
 const whole = 3 << 22
@@ -71,7 +75,7 @@ func (f Factors) AddToHead(head, w []float32, k int) {
 	for j := range pixelPanel {
 		sum := int32(math.Float32bits(head[j]))
 		for p := range k {
-			sum -= int32(f.step.Zero) * int32(w[p*pixelPanel+j])
+			sum -= (int32(f.step.Zero) + int32(have.LeastByte)) * int32(w[p*pixelPanel+j])
 		}
 		head[j] = math.Float32frombits(uint32(sum))
 	}
@@ -110,11 +114,15 @@ func multiplyBytes(t *Tile) {
 	_, _ = t.A[(t.Blocks-1)*t.JumpA+t.Rows*lanes-1], t.B[(t.Blocks*lanes-1)*pixelPanel+t.N*lanes-1]
 	_, _, _, _ = start[t.N*lanes-1], scale[t.N*lanes-1], bias[t.N*lanes-1], t.C[(t.N-1)*t.JumpC+t.Rows*lanes-1]
 	each, less, more := even(t.Rows, have.TilePixels)
+	step, vectors, apart := spread(t.N, t.JumpC)
 	done := 0
 	for i, tiles := range [2]int{more, less} {
 		if tiles > 0 {
 			rows := each + 1 - i
-			have.Bytes[rows][t.N].run(t.Blocks, &t.A[done], t.JumpA, &t.B[0], &start[0], &t.C[done], t.JumpC, &scale[0], &bias[0], !t.First, t.Last, t.Floor, tiles)
+			for j := 0; j < t.N; j += step {
+				at := j * lanes
+				have.Bytes[rows][vectors].run(t.Blocks, &t.A[done], t.JumpA, &t.B[at], &start[at], &t.C[j*t.JumpC+done], apart, &scale[at], &bias[at], !t.First, t.Last, t.Floor, tiles)
+			}
 			done += tiles * rows * lanes
 		}
 	}

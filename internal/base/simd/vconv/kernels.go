@@ -6,6 +6,8 @@ package vconv
 type kernels struct {
 	// TilePixels is the largest number of pixels of the tiles of Pixels and Offsets, and of kernel offsets of OffsetSums.
 	TilePixels int
+	// LeastByte is what ToBytes makes of the least value and Bytes multiplies.
+	LeastByte int
 	// SumRows is the number of rows of the tile of PixelSums. Of a whole block, kernels of 6, 5 and 5 rows compute a part each.
 	SumRows int
 	// SumBlocks is the largest number of blocks of columns of that tile.
@@ -31,6 +33,7 @@ const none = 0
 // have is the table of the level in use; here that of plain Go.
 var have = kernels{
 	TilePixels: 4,
+	LeastByte:  0,
 	SumRows:    16,
 	SumBlocks:  1,
 }

@@ -13,6 +13,7 @@ func init() {
 
 func avx512(t *kernels) {
 	t.TilePixels = 14
+	t.LeastByte = 0
 	t.SumRows = 8
 	t.SumBlocks = 3
 	t.Pixels[0][1][1] = 1   // pixels1x1AVX512
@@ -231,6 +232,7 @@ func avx512(t *kernels) {
 
 func avx2(t *kernels) {
 	t.TilePixels = 6
+	t.LeastByte = 0
 	t.SumRows = 16
 	t.SumBlocks = 1
 	t.Pixels[0][1][2] = 57     // pixels1x2AVX2

@@ -12,13 +12,24 @@ func init() {
 
 func neon(t *kernels) {
 	t.TilePixels = 5
+	t.LeastByte = -128
 	t.SumRows = 16
 	t.SumBlocks = 1
-	t.Pixels[0][1][4] = 1     // pixels1x4NEON
-	t.Pixels[0][2][4] = 2     // pixels2x4NEON
-	t.Pixels[0][3][4] = 3     // pixels3x4NEON
-	t.Pixels[0][4][4] = 4     // pixels4x4NEON
-	t.Pixels[0][5][4] = 5     // pixels5x4NEON
+	t.Pixels[0][1][4] = 1 // pixels1x4NEON
+	t.Pixels[0][2][4] = 2 // pixels2x4NEON
+	t.Pixels[0][3][4] = 3 // pixels3x4NEON
+	t.Pixels[0][4][4] = 4 // pixels4x4NEON
+	t.Pixels[0][5][4] = 5 // pixels5x4NEON
+	if isa.HasBytes() {
+		t.Bytes[1][4] = 1 // bytes1x4NEON
+		t.Bytes[2][4] = 2 // bytes2x4NEON
+		t.Bytes[3][4] = 3 // bytes3x4NEON
+		t.Bytes[4][4] = 4 // bytes4x4NEON
+		t.Bytes[5][4] = 5 // bytes5x4NEON
+	}
+	if isa.HasBytes() {
+		t.ToBytes = 1 // toBytesNEON
+	}
 	t.ToWhole = 1             // toWholeNEON
 	t.PixelSums[0][6][4] = 1  // pixelSums6x4NEON
 	t.PixelSums[0][5][4] = 2  // pixelSums5x4NEON
@@ -90,10 +101,45 @@ func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32
 	}
 }
 
-func (bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
+//go:noescape
+func bytes1x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes2x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes3x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func bytes5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+func (number bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
+	switch number {
+	case 1:
+		bytes1x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 2:
+		bytes2x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 3:
+		bytes3x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 4:
+		bytes4x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 5:
+		bytes5x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	}
 }
 
-func (toBytes) run(dst, src *float32, n int, with *float32) {}
+//go:noescape
+func toBytesNEON(dst, src *float32, n int, with *float32)
+
+func (number toBytes) run(dst, src *float32, n int, with *float32) {
+	switch number {
+	case 1:
+		toBytesNEON(dst, src, n, with)
+	}
+}
 
 //go:noescape
 func toWholeNEON(dst, src *float32, n int, with *float32)
