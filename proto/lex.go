@@ -1,8 +1,10 @@
 package proto
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -15,7 +17,7 @@ const (
 	tokEOF    tokenKind = iota
 	tokWord             // identifier or number
 	tokString           // quoted; text holds the raw token with its quotes
-	tokSymbol           // one of {}<>[]:;,-  or any other byte
+	tokSymbol           // one of {}<>[]:;,-  or any other character
 )
 
 type token struct {
@@ -38,6 +40,16 @@ func (t token) String() string {
 		return "the end of the file"
 	case tokString:
 		return t.text
+	}
+	switch r, _ := utf8.DecodeRuneInString(t.text); {
+	case r == '\ufeff':
+		return "U+FEFF (a byte order mark)"
+	case unicode.IsSpace(r):
+		return fmt.Sprintf("%U (a blank that is not a plain one)", r)
+	case r >= '！' && r <= '～': // the wide forms of ASCII's characters, as input methods for Chinese have them
+		return fmt.Sprintf("%q (the wide form; write %q)", string(r), string(r-'！'+'!'))
+	case r == '−' || r == '–' || r == '—':
+		return fmt.Sprintf("%q (a dash; write \"-\")", string(r))
 	}
 	return strconv.Quote(t.text)
 }
@@ -109,6 +121,7 @@ func (l *lexer) next() token {
 		t.kind, t.curly, n = tokString, true, curlyLength(rest)
 	default:
 		t.kind = tokSymbol
+		_, n = utf8.DecodeRuneInString(rest)
 	}
 	t.text = rest[:n]
 	l.advance(n)

@@ -62,8 +62,8 @@ func (p *parser) notField(f *frame) {
 	switch p.tok.text {
 	case "/":
 		hint = "; comments start with #"
-	case "\xef":
-		hint = "; is it a byte order mark? Save the file as UTF-8 without one"
+	case "\ufeff":
+		hint = "; save the file as UTF-8 without one"
 	}
 	p.fail(p.tok.pos, f, "unexpected %s where a field name should stand%s", p.tok, hint)
 	line := p.tok.pos.Line
