@@ -13,7 +13,7 @@
 # The ratios: images served to direct ones, the 99th percentile to the median at 80 %, and the median of answers at 4 times the load to that at saturation. The server's queue
 # is as long as the load at saturation fills it, so that requests which are accepted at 4 times the load wait for as many others.
 # autocannon, vegeta and onnxruntime-node are installed into build/ if they are not there. build/swcaffe-serve is the program.
-set -euo pipefail
+set -eEuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 cannon=9.0.0 vegeta=v12.12.0 runtime=1.30.0 seconds=10 batch=8 iterations=20 peer=1 nets=()
 while (($#)); do
@@ -54,6 +54,14 @@ stop() {
   wait "$server" || true
   server=
 }
+# failed says which command ended the script, and what the programs have written to their logs: their standard error is not seen otherwise.
+failed() {
+  trap - ERR
+  echo "serve.sh: line $2: status $1: $3" >&2
+  tail -n 5 "$dir"/*.log "$dir"/*.errors >&2 2>/dev/null
+  uptime >&2
+}
+trap 'failed $? $LINENO "$BASH_COMMAND"' ERR
 trap 'stop; rm -rf "$dir"' EXIT
 
 # field FILE EXPRESSION prints a value of a JSON file.
@@ -99,7 +107,7 @@ direct() {
 
 # body NET writes a request for a net, whose server is at url.
 body() {
-  curl -fs "$url/v2/models/$1" >"$dir/about.json"
+  curl -fsS "$url/v2/models/$1" >"$dir/about.json"
   node -e "
     const about = JSON.parse(require('fs').readFileSync('$dir/about.json')), shape = [${images_of[$1]}, ...about.inputs[0].shape.slice(1)];
     const values = Buffer.from(Float32Array.from({length: shape.reduce((a, b) => a * b)}, (_, i) => i % 7).buffer);
@@ -131,10 +139,11 @@ serve() {
 # ticks prints the processors' time of the server.
 ticks() { awk '{print $14 + $15}' "/proc/$server/stat"; }
 
-# settle waits until the server has made its plans: it computes nothing then.
+# settle waits until the server has made its plans: it computes nothing then, for two looks in a row, since on a busy computer it may get no processor for one.
 settle() {
-  local before=-9
-  until (($(ticks) - before < 3)); do
+  local before=-9 quiet=0
+  while ((quiet < 2)); do
+    if (($(ticks) - before < 3)); then quiet=$((quiet + 1)); else quiet=0; fi
     before=$(ticks)
     sleep 0.5
   done
