@@ -113,7 +113,8 @@ func (v *version) gather(first *job) []*job {
 		deadline = t.C
 	}
 	most := v.portion()
-	for items := first.items; items < v.batch && len(jobs) < most; {
+	full := v.full(v.runners[0])
+	for items := first.items; items < full && len(jobs) < most; {
 		j := v.another(deadline)
 		switch {
 		case j == nil:

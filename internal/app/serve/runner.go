@@ -18,6 +18,7 @@ type runner struct {
 	plans   int              // of v.sizes(), those that the session has: the first ones
 	joined  [][]float32      // memory of join
 	row     int              // of the trace
+	paces   []time.Duration  // of an item, for the plans
 }
 
 // planned reports whether the session has all plans.
@@ -29,11 +30,13 @@ func (r *runner) plan() error {
 		return r.renew(true)
 	}
 	err := relay.Error(func() error { return r.session.Prepare(r.v.sizes()[r.plans]) })
+	if r.plans++; err == nil && r == r.v.runners[0] && r.v.joins && r.v.best.Load() == 0 {
+		err = r.measure()
+	}
 	if err != nil {
 		r.end()
 		return fmt.Errorf("planning the net: %w", err)
 	}
-	r.plans++
 	return nil
 }
 
@@ -149,7 +152,7 @@ func (r *runner) runItems(ctx context.Context, inputs []predict.Array, items int
 	piece := slices.Clone(inputs)
 	sizes := r.v.sizes()[:max(1, r.plans)] // the run makes the first plan if there is none yet
 	for at := 0; at < items; {
-		n := fitting(sizes, items-at)
+		n := fitting(sizes, min(items-at, r.v.full(r)))
 		for k, in := range inputs {
 			size := len(in.Values) / items
 			piece[k].Shape = slices.Clone(in.Shape)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/swcaffe/swcaffe/internal/base/suggest"
@@ -30,6 +31,7 @@ type version struct {
 	taking sync.Mutex // held by the goroutine that takes the next run's jobs
 	next   *job       // of the queue, for the next run; nil: none
 
+	best    atomic.Int32 // the cheapest size of runs, 0 until it was measured
 	turns   turns
 	begun   chan struct{} // closed when all plans are made and all workers are there
 	wide    *runner       // with all cores

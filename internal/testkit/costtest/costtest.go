@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"time"
+
+	"github.com/swcaffe/swcaffe/internal/base/cputime"
 )
 
 // Of calls f and returns the time that the processor spent in it and the bytes that it allocated. What other goroutines do meanwhile counts as memory,
@@ -12,9 +14,9 @@ import (
 func Of(f func()) (took time.Duration, allocated float64) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	before, began := heap(), threadTime()
+	before, began := heap(), cputime.Thread()
 	f()
-	return threadTime() - began, float64(heap() - before)
+	return cputime.Thread() - began, float64(heap() - before)
 }
 
 // Seconds returns the processor time of a number of seconds' work on a computer of 3 GHz, as this one takes it now: limits of time are stated in it, since

@@ -1,4 +1,5 @@
-package costtest
+// Package cputime tells how long a thread has had a processor.
+package cputime
 
 import (
 	"time"
@@ -6,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTime returns the time that this thread has run so far. getrusage would know it by ticks of milliseconds alone.
-func threadTime() time.Duration {
+// Thread returns the time that this thread has run so far. getrusage would know it by ticks of milliseconds alone.
+func Thread() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
 		panic(err) // the only errors are a wrong address and an unknown clock
