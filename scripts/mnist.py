@@ -214,8 +214,10 @@ def results(found, name, set_):
 
 
 def spread(found, key, form='%.4f'):
-    """Return two cells of a table: the mean of a figure and its range."""
-    values = [r[key] for r in found]
+    """Return two cells of a table: the mean of a figure and its range, of the trainings that have it."""
+    values = [r[key] for r in found if key in r]
+    if not values:
+        return ['-', '-']
     return [form % (sum(values) / len(values)), form % values[0] if len(values) == 1 else (form + ' to ' + form) % (min(values), max(values))]
 
 
@@ -229,7 +231,7 @@ def accuracies(all_, names):
     for label, name, s in names:
         found = results(all_, name, s)
         if found:
-            rows.append([TITLES[s], label, str(len(found))] + spread(found, 'accuracy') + spread(found, 'loss') + (spread(found, 'processor_s', '%.0f')[:1] if 'processor_s' in found[0] else ['-']))
+            rows.append([TITLES[s], label, str(len(found))] + spread(found, 'accuracy') + spread(found, 'loss') + spread(found, 'processor_s', '%.0f')[:1])
     return table(['set', 'training', 'seeds', 'test accuracy, mean', 'range', 'test loss, mean', 'range', 'processor s'], rows) if rows else ''
 
 
