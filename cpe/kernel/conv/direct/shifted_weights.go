@@ -66,8 +66,8 @@ const (
 	manyImages = 4
 	// manyPanels is the number of panels from which on core groups share panels.
 	manyPanels = 16
-	// shiftedChunks is the number of partial sums if core groups do not share panels.
-	shiftedChunks = 4
+	// shiftedChunks is the number of partial sums of few images if core groups do not share panels, chunkSlabs the least number of slabs in one of more.
+	shiftedChunks, chunkSlabs = 4, 16
 )
 
 func newShiftedWeights(t *conv.Task) error {
@@ -108,7 +108,7 @@ func planShifted(s *shape.Conv, spec *cpe.Spec) shiftedPlan {
 	v.each = v.panels * v.rows * v.row
 	v.chunks = 1
 	if v.panels < manyPanels {
-		v.chunks = min(shiftedChunks, v.units())
+		v.chunks = conv.Parts(s.N, v.units(), shiftedChunks, chunkSlabs, s.Group*v.each)
 	}
 	return v
 }

@@ -60,7 +60,7 @@ func planWeights(p *conv.Problem) weightsPlan {
 	v.bands = tiling.Blocks(v.y.Rows(), v.rows)
 	v.padded = tensor.NewBand(*s, v.rows)
 	v.cutTiles()
-	v.chunks = min(offsetChunks, s.N*v.bands)
+	v.chunks = conv.Parts(s.N, s.N*v.bands, offsetChunks, chunkBands, v.sums().Size)
 	if v.byTiles = s.N*v.y.Pixels() < v.depth; v.byTiles {
 		v.chunks = 1
 	}
@@ -89,8 +89,8 @@ type tile struct {
 const (
 	// sumPixels is the number of pixels that should be summed before the sums go to memory.
 	sumPixels = 256
-	// offsetChunks is the number of partial sums.
-	offsetChunks = 8
+	// offsetChunks is the number of partial sums of few images, chunkBands the least number of bands in one of more.
+	offsetChunks, chunkBands = 8, 48
 )
 
 func NewWeights(t *conv.Task, pool *pool.Kernel) error {
@@ -124,9 +124,9 @@ func (v *weightsPlan) cutTiles() {
 
 // panels is the number of panels of sums, and values the number of values of one; the last row of a panel is the bias gradient. sums are
 // the partial sums, ordered by panel and offset.
-func (v *weightsKernel) panels() int { return tiling.Blocks(v.y.Channels, conv.Panel) }
-func (v *weightsKernel) values() int { return (v.depth + 1) * conv.Panel }
-func (v *weightsKernel) sums() conv.Sums {
+func (v *weightsPlan) panels() int { return tiling.Blocks(v.y.Channels, conv.Panel) }
+func (v *weightsPlan) values() int { return (v.depth + 1) * conv.Panel }
+func (v *weightsPlan) sums() conv.Sums {
 	return conv.Sums{Parts: v.chunks, Size: v.panels() * v.values()}
 }
 

@@ -31,11 +31,13 @@ var BlockedWeightsBFloat16 = conv.Algorithm{
 //
 //	dW (Out x C) += dY (Out x pixels) * X' (pixels x C)
 //
-// It reads both operands in place, span by span, in the same order for every weight. Core groups share output channels or input channels. With factors in
+// It reads both operands in place, span by span, in the same order for every weight. Core groups share output channels or input channels and, if these are
+// few and images many, parts of the spans, whose sums are added last. With factors in
 // bfloat16 each core group rounds its blocks of both operands into scratch memory, two neighbouring pixels in the place of one.
 type pointWeights struct {
 	*conv.Task
 	weightsPlan
+	sums    conv.SumsOfDW
 	workers []pointSums
 }
 
@@ -45,6 +47,7 @@ type weightsPlan struct {
 	pairs  bool // factors are rounded to bfloat16 (vconv.PairSums)
 	spans  tensor.Spans
 	byRows bool // core groups share output channels, else input channels
+	parts  int  // of the spans
 }
 
 // planWeights computes the blocking for n images.
@@ -53,7 +56,23 @@ func planWeights(spec *cpe.Spec, n int, x, y tensor.Images, pairs bool) weightsP
 	if 4*x.Channels*y.Channels > spec.LDMBytes/2 {
 		sums = manyPoints
 	}
-	return weightsPlan{x, y, pairs, tensor.NewSpans(n, x.Pixels(), sums, 1, 1), x.Direct() && (!y.Direct() || y.Channels >= x.Channels)}
+	v := weightsPlan{x, y, pairs, tensor.NewSpans(n, x.Pixels(), sums, 1, 1), x.Direct() && (!y.Direct() || y.Channels >= x.Channels), 1}
+	if n > conv.FewImages {
+		v.parts = max(1, min(mostParts, tiling.Blocks(manyUnits, v.blocks()), v.spans.Count()/partSpans))
+	}
+	return v
+}
+
+// manyUnits is the number of blocks of channels from which on parts of the spans are not worth their memory, mostParts the largest number of parts, and
+// partSpans the least number of spans in one.
+const manyUnits, mostParts, partSpans = 448, 16, 8
+
+// blocks is the number of blocks of channels that core groups share.
+func (v *weightsPlan) blocks() int {
+	if v.byRows {
+		return v.y.Blocks()
+	}
+	return v.x.Blocks()
 }
 
 // String describes the plan.
@@ -62,6 +81,9 @@ func (v weightsPlan) String() string {
 	if v.byRows {
 		shared = "output"
 	}
+	if v.parts > 1 {
+		shared = fmt.Sprintf("%d parts of the spans and %s", v.parts, shared)
+	}
 	return fmt.Sprintf("%v; core groups share %s channels", v.spans, shared)
 }
 
@@ -69,6 +91,7 @@ func (v weightsPlan) String() string {
 // where in the next.
 type pointSums struct {
 	rows, cols tiling.Span
+	dw         []float32
 	now, next  pointOperands
 	runs       vconv.PixelRuns
 }
@@ -83,8 +106,12 @@ const fewPoints, manyPoints = 128, 400
 func newPointWeights(t *conv.Task, x, y tensor.Images, pairs bool) *pointWeights {
 	spec := t.Machine.Spec()
 	v := &pointWeights{Task: t, weightsPlan: planWeights(&spec, t.Shape.N, x, y, pairs), workers: make([]pointSums, spec.CoreGroups)}
-	t.Reserved = cpe.Scratch{Group: v.xScratch() + v.yScratch()}
+	v.sums = conv.SumsOfDW{Task: t, Sums: conv.Sums{Parts: v.parts, Size: x.Channels * y.Channels}}
+	t.Reserved = cpe.Scratch{Common: v.sums.Values(), Group: v.xScratch() + v.yScratch()}
 	t.Plan, t.Stages = v.weightsPlan, conv.Stages(v)
+	if v.parts > 1 {
+		t.Stages = conv.Stages(v, &v.sums)
+	}
 	return v
 }
 
@@ -102,35 +129,52 @@ func (v *weightsPlan) scratch(p *tensor.Images) int {
 // Name returns "convolution" and the direction.
 func (v *pointWeights) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// RunGroup computes a core group's share of the gradient.
+// RunGroup computes a core group's share of the gradient: blocks of channels of the parts.
 func (v *pointWeights) RunGroup(g *cpe.CoreGroup) error {
-	args, w := v.Args, &v.workers[g.Index()]
-	memory := g.Memory(v.xScratch() + v.yScratch())
-	near, far := memory[:v.xScratch()], memory[v.xScratch():]
-	v.share(g, w)
-	if w.rows.N == 0 || w.cols.N == 0 {
-		return nil
+	w, blocks := &v.workers[g.Index()], v.blocks()
+	at, end := g.Share(v.parts * blocks)
+	for at < end {
+		part, some := at/blocks, tiling.Span{At: at % blocks, N: min(blocks-at%blocks, end-at)}
+		w.rows, w.cols = tiling.Span{At: 0, N: v.y.Blocks()}, tiling.Span{At: 0, N: v.x.Blocks()}
+		if v.byRows {
+			w.rows = some
+		} else {
+			w.cols = some
+		}
+		if w.rows.N > 0 && w.cols.N > 0 {
+			v.part(g, w, part)
+		}
+		at += some.N
 	}
+	return nil
+}
+
+// part computes a part of the sums for the blocks of channels in w.
+func (v *pointWeights) part(g *cpe.CoreGroup, w *pointSums, part int) {
+	args, memory := v.Args, g.Memory(v.xScratch()+v.yScratch())
+	near, far := memory[:v.xScratch()], memory[v.xScratch():]
+	first, last := part*v.spans.Count()/v.parts, (part+1)*v.spans.Count()/v.parts
+	w.dw = v.sums.Part(g, part)
+	accumulate := func(i int) bool { return i > first || v.parts == 1 && args.Add }
 	at := func(s tensor.Span) pointOperands {
 		return pointOperands{v.x.At(args.X, s, w.cols.At, w.cols.N, near), v.y.At(args.DY, s, w.rows.At, w.rows.N, far)}
 	}
-	for i := range v.spans.Count() {
+	for i := first; i < last; i++ {
 		s := v.spans.At(i)
 		if v.pairs {
 			w.now = pointOperands{v.round(&v.x, args.X, s, w.cols, near), v.round(&v.y, args.DY, s, w.rows, far)}
-			v.add(w, s, args.Add || i > 0)
+			v.add(w, s, accumulate(i))
 			continue
 		}
 		v.x.Load(args.X, s, w.cols.At, w.cols.N, near)
 		v.y.Load(args.DY, s, w.rows.At, w.rows.N, far)
 		w.now = at(s)
 		w.next = pointOperands{}
-		if i+1 < v.spans.Count() {
+		if i+1 < last {
 			w.next = at(v.spans.At(i + 1))
 		}
-		v.add(w, s, args.Add || i > 0)
+		v.add(w, s, accumulate(i))
 	}
-	return nil
 }
 
 // round returns some blocks of channels of a span as pairs of pixels, which it makes in scratch memory.
@@ -150,18 +194,7 @@ func (v *pointWeights) round(p *tensor.Images, data []float32, s tensor.Span, bl
 	return to
 }
 
-// share selects a core group's blocks of channels.
-func (v *pointWeights) share(g *cpe.CoreGroup, w *pointSums) {
-	w.rows, w.cols = tiling.Span{At: 0, N: v.y.Blocks()}, tiling.Span{At: 0, N: v.x.Blocks()}
-	mine := &w.cols
-	if v.byRows {
-		mine = &w.rows
-	}
-	lo, hi := g.Share(mine.N)
-	*mine = tiling.Span{At: lo, N: hi - lo}
-}
-
-// add adds the products of a span to DW; with accumulate false it overwrites DW.
+// add adds the products of a span to a part; with accumulate false it overwrites the part.
 func (v *pointWeights) add(w *pointSums, s tensor.Span, accumulate bool) {
 	x, y, inputs := &w.now.x, &w.now.y, v.x.Channels
 	sums := vconv.PixelSums
@@ -179,7 +212,7 @@ func (v *pointWeights) add(w *pointSums, s tensor.Span, accumulate bool) {
 		for tile := 0; tile < tiles; {
 			some := w.fetch(to, tile, tiles-tile, wide)
 			row := tile * mr
-			sums(&w.runs, y.Data, x.Data[from*x.Jump:], v.Args.DW[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
+			sums(&w.runs, y.Data, x.Data[from*x.Jump:], w.dw[(first+row)*inputs+col:], inputs, row, min(some*mr, rows-row), n, accumulate)
 			tile += some
 		}
 	}

@@ -31,13 +31,13 @@ type maximaWeights struct {
 	chunks      int
 }
 
-// maximaChunks is the number of partial sums.
-const maximaChunks = 16
+// maximaChunks is the number of partial sums of few images, chunkImages the least number of images in one of more.
+const maximaChunks, chunkImages = 16, 8
 
 func newMaximaWeights(t *conv.Task, p *pool.Kernel) error {
 	s := p.Shape()
 	b := tensor.NewBand(t.Shape, s.H)
-	v := &maximaWeights{Task: t, pool: p, image: b, line: cpe.WholeLines(b.W + 2*b.PadW + vconv.MaximaLanes), chunks: min(maximaChunks, s.N)}
+	v := &maximaWeights{Task: t, pool: p, image: b, line: cpe.WholeLines(b.W + 2*b.PadW + vconv.MaximaLanes)}
 	v.plane = (b.H + 2*b.PadH) * v.line
 	for channel := range b.Channels {
 		for y := range b.KH {
@@ -56,6 +56,7 @@ func newMaximaWeights(t *conv.Task, p *pool.Kernel) error {
 			v.places = append(v.places, int32(at))
 		}
 	}
+	v.chunks = conv.Parts(s.N, s.N, maximaChunks, chunkImages, s.C*v.values())
 	t.Reserved = cpe.Scratch{Common: v.partial().Values(), Group: v.memory()}
 	t.Stages = conv.Stages(v, collectMaxima{v})
 	return nil

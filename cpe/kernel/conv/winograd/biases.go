@@ -6,15 +6,15 @@ import (
 	"github.com/swcaffe/swcaffe/internal/base/simd/vnorm"
 )
 
-// addBiases sums DY over patches [first, last) of a group of channels, for a core group's share of the slices. One point of each transformed
-// tile of DY is the sum of the tile, so that DY is not read again. Sums are in double precision. After the last patch they are added to the
+// addBiases sums DY over patches [first, last) of a group of channels, block by block, for a core group's share of the slices. One point of each
+// transformed tile of DY is the sum of the tile, so that DY is not read again. Sums are in double precision. After the last patch they are added to the
 // bias gradient, if that is asked for.
 func (v *gradients) addBiases(g *cpe.CoreGroup, group, first, last int, results *pointPlanes) {
 	db := v.Args.DB
 	if db == nil {
 		return
 	}
-	n, values := v.results.slices(), v.tiles(first, last)*sliceLanes
+	n := v.results.slices()
 	lo, hi := g.Share(n)
 	for slice := lo; slice < hi; slice++ {
 		sums := v.biases[(group*n+slice)*sliceLanes:][:sliceLanes]
@@ -22,8 +22,11 @@ func (v *gradients) addBiases(g *cpe.CoreGroup, group, first, last int, results 
 			clear(sums)
 		}
 		var squares [sliceLanes]float64
-		tiles := results.at(0, slice, 0).Data[v.grid.form.SumPoint()*results.plane:]
-		vnorm.BlockMoments(sums, squares[:], tiles[:values], noStart[:])
+		for at := first; at < last; at += v.block {
+			values := v.tiles(at, min(last, at+v.block)) * sliceLanes
+			tiles := results.at(v.tiles(first, at), slice, 0).Data[v.grid.form.SumPoint()*results.plane:]
+			vnorm.BlockMoments(sums, squares[:], tiles[:values], noStart[:])
+		}
 		if last == v.grid.patches() {
 			at := tiling.Nth(slice, sliceLanes, v.out)
 			for i := range at.N {

@@ -31,9 +31,10 @@ type panelsKernel struct {
 	u     pointPlanes // layout of the weights of a panel and a chunk; rows are input channels
 	chunk int
 	width int // output channels in a panel
+	stage int // patches of a stage, in whole blocks
 }
 
-// panelsBlock is the work on patches [first, last) of a group of channels.
+// panelsBlock is the work on patches [first, last) of a group of channels, in blocks.
 type panelsBlock struct {
 	*panelsKernel
 	group, first, last int
@@ -59,6 +60,9 @@ func newPanels(c *convolution) {
 	v.chunk = tiling.Even(v.in, max(sliceLanes, spec.LDMBytes/3/each), sliceLanes)
 	tiles = v.grid.most(v.block)
 	v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.width, shape.BlockLanes)
+	panels := tiling.Blocks(v.out, v.width)
+	v.stage = v.block * stageBlocks(spec, tiling.Blocks(patches, v.block), panels*min(patches, v.block), panels, v.v.size)
+	v.v = newPointPanels(points, v.grid.most(v.stage), v.in, shape.BlockLanes)
 	v.u = newPointPanels(points, v.chunk, conv.Panel, conv.Panel)
 	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.v.size, Group: v.memory()}
@@ -68,19 +72,19 @@ func newPanels(c *convolution) {
 // memory is the number of values of a core group's own memory.
 func (v *panelsKernel) memory() int { return v.grid.ownMemory() + v.u.size + v.r.size }
 
-// list returns the stages: two for each group and block of patches.
+// list returns the stages: two for each group and some blocks of patches.
 func (v *panelsKernel) list() []conv.Stage {
 	var list []conv.Stage
 	for group := range v.Shape.Group {
-		for first := 0; first < v.grid.patches(); first += v.block {
-			b := panelsBlock{v, group, first, min(v.grid.patches(), first+v.block)}
+		for first := 0; first < v.grid.patches(); first += v.stage {
+			b := panelsBlock{v, group, first, min(v.grid.patches(), first+v.stage)}
 			list = append(list, conv.Stages(&panelsEnter{b}, &panelsMultiply{b})...)
 		}
 	}
 	return list
 }
 
-// before is the number of tiles before the block.
+// before is the number of tiles before the stage.
 func (b *panelsBlock) before() int { return b.grid.patch(b.first).first }
 
 // inputs returns the points of the sources in shared memory.
@@ -92,6 +96,9 @@ func (b *panelsBlock) inputs(g *cpe.CoreGroup) pointPlanes {
 
 // panelsEnter is the stage that transforms the sources.
 type panelsEnter struct{ panelsBlock }
+
+// Name names the stage.
+func (b *panelsEnter) Name() string { return b.panelsBlock.Name() + ", mapping images" }
 
 // RunGroup transforms a core group's share of the patches' slices.
 func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
@@ -110,17 +117,19 @@ func (b *panelsEnter) RunGroup(g *cpe.CoreGroup) error {
 // panelsMultiply is the stage that computes outputs from transformed sources.
 type panelsMultiply struct{ panelsBlock }
 
-// RunGroup computes a core group's share of the patches of all panels: whole panels, and parts of panels at either end of its share.
+// RunGroup computes a core group's share of the patches of all panels, block by block: whole panels, and parts of panels at either end of its share.
 func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
 	w.use(tiling.Part(memory, 0, own))
 	inputs, weights, results := b.inputs(g), b.u, b.r
 	weights.data, results.data = tiling.Part(memory, own, b.u.size), tiling.Part(memory, own+b.u.size, b.r.size)
-	patches := b.last - b.first
-	at, end := g.Share(tiling.Blocks(b.out, b.width) * patches)
+	panels := tiling.Blocks(b.out, b.width)
+	at, end := g.Share(panels * (b.last - b.first))
 	for at < end {
-		outs := tiling.Span{At: at / patches * b.width, N: min(b.width, b.out-at/patches*b.width)}
-		some := tiling.Span{At: b.first + at%patches, N: min(patches-at%patches, end-at)}
+		block := at / (panels * b.block) * b.block
+		patches, unit := min(b.block, b.last-b.first-block), at-panels*block
+		outs := tiling.Span{At: unit / patches * b.width, N: min(b.width, b.out-unit/patches*b.width)}
+		some := tiling.Span{At: b.first + block + unit%patches, N: min(patches-unit%patches, end-at)}
 		b.outputsOf(w, outs, some, &inputs, &weights, &results)
 		at += some.N
 	}

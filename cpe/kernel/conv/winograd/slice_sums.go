@@ -19,10 +19,10 @@ type sliceRun struct {
 	jump, n int
 }
 
-// run returns the slices of a point that contain the given channels.
-func (p *pointPlanes) run(point int, channels tiling.Span) sliceRun {
+// run returns the slices of a point that contain the given channels, from a tile on.
+func (p *pointPlanes) run(point int, channels tiling.Span, tile int) sliceRun {
 	first := channels.At / sliceLanes
-	return sliceRun{tiling.From(p.data, (first*p.points+point)*p.plane), p.points * p.plane, tiling.Blocks(channels.End(), sliceLanes) - first}
+	return sliceRun{tiling.From(p.data, (first*p.points+point)*p.plane+tile*p.ld), p.points * p.plane, tiling.Blocks(channels.End(), sliceLanes) - first}
 }
 
 // sumColumns returns the largest number of input channels that are summed together.

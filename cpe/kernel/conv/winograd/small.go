@@ -42,6 +42,7 @@ type smallKernel struct {
 	images  squares
 	results squares
 	block   int         // images in a block
+	chunks  int         // partial sums
 	v, y    pointPlanes // points of a block: V or R, and Y
 	sums    pointPlanes // sums of a chunk; rows are input channels
 	filters *filters
@@ -49,8 +50,9 @@ type smallKernel struct {
 }
 
 const (
-	// smallChunks is the number of partial sums of the weight gradient, and thus the largest number of core groups that can work on it.
-	smallChunks = 8
+	// smallChunks is the number of partial sums of the weight gradient of few images, chunkImages the least number of images in one of more. The number
+	// of partial sums is the largest number of core groups that can work on the gradient.
+	smallChunks, chunkImages = 8, 8
 	// leastImages is the smallest number of images in a chunk.
 	leastImages = 2
 )
@@ -86,10 +88,11 @@ func newSmall(t *task) {
 	v.images, v.results = t.gradSquares()
 	tiles := v.grid.rows * v.grid.cols
 	fit := spec.LDMBytes / 2 / 4 / (form.Points() * (s.C + s.Out) * tiles)
-	v.block = tiling.Even(tiling.Blocks(s.N, smallChunks), max(1, fit), 1)
-	v.v, v.y = newPointRows(form.Points(), v.block*tiles, s.C), newPointRows(form.Points(), v.block*tiles, s.Out)
 	v.sums = newPointRows(form.Points(), s.C, s.Out)
 	v.sums.size += v.sums.width
+	v.chunks = conv.Parts(s.N, s.N, smallChunks, chunkImages, v.sums.size)
+	v.block = tiling.Even(tiling.Blocks(s.N, v.chunks), max(1, fit), 1)
+	v.v, v.y = newPointRows(form.Points(), v.block*tiles, s.C), newPointRows(form.Points(), v.block*tiles, s.Out)
 	weights := &convolution{task: t, backward: true, unrotated: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
 	v.filters = newFilters(&tilesKernel{convolution: weights})
 	t.Plan = blocking{v.grid, v.block} // patches are images
@@ -130,7 +133,7 @@ func (b *smallKernel) own() int    { return max(b.grid.ownMemory(), b.collectNee
 func (b *smallKernel) memory() int { return b.own() + b.v.size + b.y.size + b.pooled.room() }
 
 // partial describes the sums of all chunks. They lie in shared memory, from sumsFrom on.
-func (b *smallKernel) partial() conv.Sums { return conv.Sums{Parts: smallChunks, Size: b.sums.size} }
+func (b *smallKernel) partial() conv.Sums { return conv.Sums{Parts: b.chunks, Size: b.sums.size} }
 
 // chunk returns the partial sums of one chunk in shared memory.
 func (b *smallKernel) chunk(g *cpe.CoreGroup, i int) pointPlanes {
@@ -161,10 +164,10 @@ func (b *smallKernel) RunGroup(g *cpe.CoreGroup) error {
 		b.work(g, w, &v, &y, nil, first, last)
 		return nil
 	}
-	lo, hi := g.Share(smallChunks)
+	lo, hi := g.Share(b.chunks)
 	for i := lo; i < hi; i++ {
 		sums := b.chunk(g, i)
-		b.work(g, w, &v, &y, &sums, i*n/smallChunks, (i+1)*n/smallChunks)
+		b.work(g, w, &v, &y, &sums, i*n/b.chunks, (i+1)*n/b.chunks)
 	}
 	return nil
 }

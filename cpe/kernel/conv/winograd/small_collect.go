@@ -40,7 +40,7 @@ func (p *smallCollect) RunGroup(g *cpe.CoreGroup) error {
 		}
 	}
 	if db := p.Args.DB; db != nil && lo == 0 && hi > 0 {
-		for i := range smallChunks {
+		for i := range p.chunks {
 			sums := p.chunk(g, i)
 			vec.Add(db, db, p.biasSums(&sums))
 		}

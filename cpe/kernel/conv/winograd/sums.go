@@ -6,6 +6,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vwinograd"
 )
 
@@ -27,24 +28,32 @@ type sumsKernel struct {
 	*gradients
 	v, y pointPlanes // points of a group's X and DY
 	sums pointPlanes // sums of a group: output x input channels
+	rows int         // output channels of a unit
 }
 
 func newSums(c *gradients) {
 	v := &sumsKernel{gradients: c}
-	points, tiles := v.grid.form.Points(), v.grid.most(v.block)
-	v.v, v.y = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.out, shape.BlockLanes)
+	points := v.grid.form.Points()
+	panels := points * tiling.Blocks(v.in, v.wide())
+	mr, _ := vconv.PixelSumSize()
+	v.rows = tiling.Even(v.out, max(mr, v.out/tiling.Blocks(evenUnits*v.Spec.CoreGroups, panels)), mr)
+	v.planStage()
+	v.v, v.y = v.points(v.in), v.points(v.out)
 	v.sums = newPointPlanes(points, v.out, v.in)
 	v.Plan = blocking{v.grid, v.block}
 	v.Reserved = cpe.Scratch{Common: v.memory(), Group: v.grid.ownMemory()}
 	v.Task.Stages = v.list()
 }
 
+// wide is the number of input channels of a unit.
+func (v *sumsKernel) wide() int { return tiling.Even(v.in, sumColumns(), sliceLanes) }
+
 // list returns the stages.
 func (v *sumsKernel) list() []conv.Stage {
 	var list []conv.Stage
 	for group := range v.Shape.Group {
-		for first := 0; first < v.grid.patches(); first += v.block {
-			b := sumsBlock{v, group, first, min(v.grid.patches(), first+v.block)}
+		for first := 0; first < v.grid.patches(); first += v.stage {
+			b := sumsBlock{v, group, first, min(v.grid.patches(), first+v.stage)}
 			list = append(list, conv.Stages(&sumsEnter{b}, &sumsMultiply{b})...)
 		}
 		list = append(list, conv.Stages(&sumsCollect{v, group})...)
@@ -65,7 +74,7 @@ func (v *sumsKernel) planes(g *cpe.CoreGroup) (inputs, results, sums pointPlanes
 	return inputs, results, sums
 }
 
-// sumsBlock is the work on patches [first, last) of a group.
+// sumsBlock is the work on patches [first, last) of a group, in blocks.
 type sumsBlock struct {
 	*sumsKernel
 	group       int
@@ -94,7 +103,7 @@ type sumsMultiply struct{ sumsBlock }
 // Name names the stage.
 func (p *sumsMultiply) Name() string { return "convolution " + shape.WeightGradient.String() }
 
-// RunGroup computes a core group's share: the points' panels of input channels.
+// RunGroup computes a core group's share: rows of output channels of the points' panels of input channels.
 func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	inputs, results, sums := p.planes(g)
 	p.addPanels(g, &inputs, &results, &sums)
@@ -102,27 +111,34 @@ func (p *sumsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// addPanels computes a core group's share of the panels. It prefetches the operands of the next panel.
+// addPanels computes a core group's share of the panels, block by block. It prefetches the operands of the next block or panel.
 func (p *sumsMultiply) addPanels(g *cpe.CoreGroup, inputs, results, sums *pointPlanes) {
-	wide, tiles, outs := tiling.Even(p.in, sumColumns(), sliceLanes), p.tiles(p.first, p.last), tiling.Span{At: 0, N: p.out}
-	panels := tiling.Blocks(p.in, wide)
+	wide := p.wide()
+	panels, parts := tiling.Blocks(p.in, wide), tiling.Blocks(p.out, p.rows)
+	lo, hi := g.Share(p.grid.form.Points() * panels * parts)
+	at := func(i, first int) (y, v sliceRun) {
+		point, panel, part := i/parts/panels, i/parts%panels, i%parts
+		tile := p.tiles(p.first, first)
+		return results.run(point, tiling.Nth(part, p.rows, p.out), tile), inputs.run(point, tiling.Nth(panel, wide, p.in), tile)
+	}
 	var s sliceSums
-	lo, hi := g.Share(p.grid.form.Points() * panels)
-	point, panel := lo/panels, lo%panels
 	for i := lo; i < hi; i++ {
-		y, v := results.run(point, outs), inputs.run(point, tiling.Nth(panel, wide, p.in))
-		to := sums.matrix(point, panel*wide)
-		if panel++; panel == panels {
-			point, panel = point+1, 0
-		}
-		s.ahead = [2]sliceRun{}
-		if i+1 < hi {
-			s.ahead[0] = inputs.run(point, tiling.Nth(panel, wide, p.in))
-			if panel == 0 {
-				s.ahead[1] = results.run(point, outs)
+		outs := tiling.Nth(i%parts, p.rows, p.out)
+		to := sums.matrix(i/parts/panels, i/parts%panels*wide)
+		to.Data = to.Data[outs.At*to.Ld:]
+		for first := p.first; first < p.last; first += p.block {
+			y, v := at(i, first)
+			s.ahead = [2]sliceRun{}
+			if next := first + p.block; next < p.last {
+				s.ahead[1], s.ahead[0] = at(i, next)
+			} else if i+1 < hi {
+				s.ahead[1], s.ahead[0] = at(i+1, p.first)
+				if parts == 1 && (i+1)%panels > 0 && p.first+p.block >= p.last {
+					s.ahead[1] = sliceRun{} // the next panel has the same results
+				}
 			}
+			s.add(y, v, outs, p.tiles(first, min(p.last, first+p.block)), to, first > 0)
 		}
-		s.add(y, v, outs, tiles, to, p.first > 0)
 	}
 }
 
@@ -147,7 +163,7 @@ func (s *sumsCollect) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(s.out * chunks)
 	for i := lo; i < hi; i++ {
 		out, first := i/chunks, i%chunks*most
-		s.collect(w, sums.at(out, first/sliceLanes, 1), s.group*s.out+out, first, min(most, s.in-first), s.Args.Add)
+		s.collect(w, s.Args.DW, sums.at(out, first/sliceLanes, 1), s.group*s.out+out, first, min(most, s.in-first), s.Args.Add)
 	}
 	return nil
 }

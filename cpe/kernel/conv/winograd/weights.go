@@ -19,6 +19,7 @@ type gradients struct {
 	images  squares
 	results squares
 	block   int       // patches in a block
+	stage   int       // patches of a stage, in whole blocks
 	biases  []float64 // sums of DY, slice by slice
 	workers []worker
 }
@@ -45,6 +46,18 @@ func newGradients(t *task) *gradients {
 	v.biases = pages.Make[float64](s.Group * v.results.slices() * sliceLanes)
 	v.workers = make([]worker, spec.CoreGroups)
 	return v
+}
+
+// planStage plans the stages. Core groups share slices of patches as they transform them.
+func (v *gradients) planStage() {
+	patches, slices := v.grid.patches(), v.images.slices()+v.results.slices()
+	points := v.grid.form.Points() * v.grid.most(v.block) * slices * sliceLanes
+	v.stage = v.block * stageBlocks(v.Spec, tiling.Blocks(patches, v.block), slices*min(patches, v.block), slices*min(patches, v.block), points)
+}
+
+// points returns a layout for the points of all tiles of a stage.
+func (v *gradients) points(channels int) pointPlanes {
+	return newPointPanels(v.grid.form.Points(), v.grid.most(v.stage), channels, shape.BlockLanes)
 }
 
 // sumsByPanels reports whether panelSumsKernel computes the weight gradient, else sumsKernel.
@@ -74,14 +87,14 @@ func (v *gradients) enter(g *cpe.CoreGroup, group, first, last int, inputs, resu
 	}
 }
 
-// collect transforms the sums of output channel out and of lanes input channels, from channel first on, to kernels. It stores them in DW or
+// collect transforms the sums of output channel out and of lanes input channels, from channel first on, to kernels. It stores them in dw or
 // adds them.
-func (v *gradients) collect(w *worker, block cpe.Block, out, first, lanes int, add bool) {
+func (v *gradients) collect(w *worker, dw []float32, block cpe.Block, out, first, lanes int, add bool) {
 	form := v.grid.form
 	r, taps := form.Kernel, form.Taps()
 	slices := tiling.Blocks(lanes, sliceLanes)
 	n := slices * sliceLanes
-	grads := v.Args.DW[(out*v.in+first)*taps:]
+	grads := dw[(out*v.in+first)*taps:]
 	kernels, transposed := w.pixels[:taps*n], w.pixels[taps*n:2*taps*n]
 	w.strides = vwinograd.Strides{
 		SrcRow: form.Edge() * block.PlaneStride, SrcCol: block.PlaneStride, SrcNext: sliceLanes,

@@ -27,6 +27,8 @@ func drawConv(r *rand.Rand) form {
 	most := work(r, c.native())
 	if c.native() && r.IntN(5) == 0 {
 		most = max(most, c.fused(r))
+	} else if c.native() && r.IntN(8) == 0 {
+		most = max(most, c.many(r))
 	}
 	c.bound(most)
 	if r.IntN(150) == 0 {
@@ -78,6 +80,15 @@ func (c *convForm) family(r *rand.Rand) {
 		all(c.Stride, 2+r.IntN(2))
 		all(c.Dilation, 1)
 	}
+}
+
+// many makes small images of a shape so many that the sums of weights are cut for dozens of cores. It returns a sufficient bound on products.
+func (c *convForm) many(r *rand.Rand) int {
+	c.N = 33 + r.IntN(40)
+	for i := range c.In {
+		c.In[i] = max(min(c.In[i], 9), min(c.Kernel[i], 5))
+	}
+	return 12_000_000
 }
 
 // fused changes a shape to one for which Grads computes both gradients together: batches of small images for the Winograd
