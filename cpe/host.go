@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// detectHost completes a description from this computer: a core group for every core that Go may use, the LDM from the size of a core's L2
+// detectHost completes a description from this computer: a core group for every core to use, the LDM from the size of a core's L2
 // cache, and the other caches. Figures that /sys does not give keep their values from the file.
 func detectHost(s Spec) Spec {
-	s.CoreGroups = runtime.GOMAXPROCS(0)
+	s.CoreGroups = hostCores()
 	for _, c := range hostCaches() {
 		switch {
 		case c.level == 1 && c.data:

@@ -66,6 +66,9 @@ func (d *DeviceFlags) Spec(e *Env) (cpe.Spec, error) {
 	if err != nil {
 		return cpe.Spec{}, FlagError("machine", err)
 	}
+	if d.threads > 0 && spec.Native() {
+		spec.CoreGroups = d.threads
+	}
 	e.Log.Infof("Engine %s on machine %s", d.Engine, spec)
 	return d.rounding(spec)
 }
