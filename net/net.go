@@ -3,7 +3,6 @@ package net
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/sirupsen/logrus"
@@ -137,9 +136,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Changing: opt.Changing, Economise: opt.Economise, Without: opt.Without,
 	}
 	if n.log == nil {
-		n.log = logrus.New()
-		n.log.SetOutput(io.Discard)
-		n.log.SetLevel(logrus.PanicLevel) // lines that nobody reads are not formatted
+		n.log = layers.NoLog()
 	}
 	if err := n.build(filtered, origin); err != nil {
 		n.Close()

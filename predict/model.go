@@ -2,7 +2,6 @@ package predict
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"sync"
@@ -68,9 +67,7 @@ type Port struct {
 // Load reads a net, its weights, its preprocessing and its labels. A net whose images' preprocessing is not stated can still be run on arrays.
 func Load(opt Options) (*Model, error) {
 	if opt.Log == nil {
-		opt.Log = logrus.New()
-		opt.Log.SetOutput(io.Discard)
-		opt.Log.SetLevel(logrus.PanicLevel)
+		opt.Log = layers.NoLog()
 	}
 	if opt.Batch < 0 || opt.Plans < 0 {
 		return nil, fmt.Errorf("batch %d and plans %d: neither can be negative", opt.Batch, opt.Plans)
@@ -123,10 +120,7 @@ func (m *Model) open() (err error) {
 	}
 	m.weights = n
 	if m.opt.Weights != "" {
-		if err := solver.LoadWeights(n, m.opt.Weights, m.opt.Log); err != nil {
-			return err
-		}
-		if err := solver.WarnUntrained(n, m.opt.Weights, m.opt.Log); err != nil {
+		if err := solver.LoadTrained(n, m.opt.Weights, m.opt.Log); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/data/hdf5"
+	"github.com/swcaffe/swcaffe/layers"
 )
 
 // chain returns a solver for a sequence of InnerProduct layers with the given names.
@@ -100,7 +101,7 @@ func TestHDF5RefusesNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := train(t, t.TempDir(), strings.Replace(chain("a", "a/"), "snapshot_format: HDF5", "", 1))
-	if err := LoadWeights(v.Net(), path, quiet()); err == nil || !strings.Contains(err.Error(), path+`: layers "a" and "a/"`) {
+	if err := LoadWeights(v.Net(), path, layers.NoLog()); err == nil || !strings.Contains(err.Error(), path+`: layers "a" and "a/"`) {
 		t.Errorf("reading: error %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,12 @@ import (
 
 	"github.com/sirupsen/logrus"
 )
+
+// showLog has a log that nobody reads write to w.
+func showLog(log *logrus.Logger, w io.Writer) {
+	log.SetOutput(w)
+	log.SetLevel(logrus.InfoLevel)
+}
 
 // TestLogIsCaffes runs solvers from files with the fields in the first line, followed by BVLC Caffe 1.0's log without throughput. It
 // compares tests, displays and snapshots: their order, iterations and figures.
@@ -40,7 +47,8 @@ base_lr: 0.01 momentum: 0.5 snapshot_prefix: "o" `
 			t.Chdir(t.TempDir())
 			s := train(t, ".", text+strings.TrimPrefix(fields, "#"), func(o *Options) { o.Now = func() time.Time { return time.Time{} } })
 			var got strings.Builder
-			s.log.Out, s.log.Formatter = &got, message{}
+			showLog(s.log, &got)
+			s.log.Formatter = message{}
 			if err := s.Solve(); err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +83,8 @@ func TestThroughputLine(t *testing.T) {
 		clock := time.Time{}
 		c.options = func(rank int, o *Options) {
 			if rank == 0 {
-				o.Log.Out, o.Log.Formatter = &got, message{}
+				showLog(o.Log, &got)
+				o.Log.Formatter = message{}
 				o.Now = func() time.Time { clock = clock.Add(time.Second); return clock }
 			}
 		}

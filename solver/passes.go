@@ -35,7 +35,7 @@ type group struct {
 func (v *Solver) addReplicas(source netSource) error {
 	for i, m := range v.opt.CoreGroups {
 		d := v.newDevice(v.seed)
-		d.Machine, d.Log = m, quiet()
+		d.Machine, d.Log = m, layers.NoLog()
 		d.Share = v.share(i + 1)
 		n, err := source.build(swnet.Options{Device: d, Economise: true, Budget: &v.budget, WeightCopies: 1})
 		if err != nil {

@@ -276,7 +276,7 @@ func TestSnapshotIsTriedAgain(t *testing.T) {
 		dir, failed := t.TempDir(), 0
 		s := train(t, dir, strings.NewReplacer(`snapshot_best: "loss"`, "snapshot: 4").Replace(rescuedNet))
 		var log strings.Builder
-		s.log.Out = &log
+		showLog(s.log, &log)
 		s.write = func(path string, m proto.Message) error {
 			if strings.HasSuffix(path, ".caffemodel") && failed < tt.until {
 				failed++

@@ -45,7 +45,8 @@ base_lr: 0.01 lr_policy: "fixed" max_iter: 4 test_iter: 2 test_interval: 2 `
 			}
 		})
 		var log strings.Builder
-		s.log.Out, s.log.Formatter = &log, message{}
+		showLog(s.log, &log)
+		s.log.Formatter = message{}
 		if err := s.Solve(); err != nil {
 			t.Fatal(err)
 		}

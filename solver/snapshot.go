@@ -200,8 +200,8 @@ func learnedNet(statePath, model string) string {
 func (v *Solver) loadLearnedNet(statePath, model string) error {
 	model = learnedNet(statePath, model)
 	v.log.Infof("Finetuning from %s", model)
-	layers, err := loadFile(v.net, model, v.log)
-	if err == nil && layers == 0 && len(v.net.Learnable()) > 0 {
+	w, err := loadFile(v.net, model, v.log)
+	if err == nil && len(w.Param.Layer) == 0 && len(v.net.Learnable()) > 0 {
 		err = fmt.Errorf("%s: no weights: the file has no layers, so that the training that %s kept cannot go on", model, statePath)
 	}
 	return err

@@ -93,7 +93,7 @@ func TestWeightsWithoutLayers(t *testing.T) {
 		s := train(t, t.TempDir(), sharingNet)
 		before := slices.Clone(weights(s))
 		var log bytes.Buffer
-		s.log.SetOutput(&log)
+		showLog(s.log, &log)
 		if err := LoadWeights(s.Net(), path, s.log); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -2,7 +2,6 @@ package solver
 
 import (
 	"errors"
-	"io"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -128,7 +127,7 @@ type Solver struct {
 func New(s *swproto.Solver, opt Options) (*Solver, error) {
 	v := &Solver{file: s, param: s.Param, opt: opt, log: opt.Log, team: opt.Team, arena: &swnet.Arena{}, budget: pages.Budget{Parts: opt.Parts}, best: best{tested: -1}, write: swproto.WriteBinary}
 	if v.log == nil {
-		v.log = quiet()
+		v.log = layers.NoLog()
 	}
 	if v.opt.Action == nil {
 		v.opt.Action = func() Action { return None }
@@ -158,13 +157,6 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// quiet returns a log without output.
-func quiet() *logrus.Logger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
 }
 
 // shared reports whether other workers or core groups take part.

@@ -14,6 +14,7 @@ import (
 	"github.com/swcaffe/swcaffe/data/lmdb"
 	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
 	"github.com/swcaffe/swcaffe/internal/testkit/racing"
+	"github.com/swcaffe/swcaffe/layers"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/topology"
@@ -43,7 +44,7 @@ func (c crew) run(t *testing.T, work func(rank int, s *Solver) error) error {
 }
 
 func (c crew) worker(t *testing.T, tr topology.Transport, work func(rank int, s *Solver) error) error {
-	o, rank := Options{Log: quiet()}, 0
+	o, rank := Options{Log: layers.NoLog()}, 0
 	if tr != nil {
 		rank = tr.Rank()
 		team := c.team

@@ -276,7 +276,7 @@ max_iter: 3 snapshot_after_train: false `
 func TestDivergenceGoesOn(t *testing.T) {
 	s := train(t, t.TempDir(), leastSquares+`base_lr: 1e30 iter_size: 2`)
 	var log strings.Builder
-	s.log.SetOutput(&log)
+	showLog(s.log, &log)
 	step(t, s, 10)
 	if s.Iter() != 10 {
 		t.Errorf("training ended at iteration %d", s.Iter())
@@ -292,7 +292,7 @@ func TestDivergenceGoesOn(t *testing.T) {
 func TestDebugInfoOfTestNets(t *testing.T) {
 	s := train(t, t.TempDir(), leastSquares+`base_lr: 0.1 max_iter: 1 debug_info: true test_iter: 1 test_interval: 1`)
 	var log strings.Builder
-	s.log.SetOutput(&log)
+	showLog(s.log, &log)
 	s.log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableQuote: true})
 	if err := s.Solve(); err != nil {
 		t.Fatal(err)
@@ -350,7 +350,7 @@ func TestRateIsLoggedWithoutWeights(t *testing.T) {
 		layer { name: "l" type: "EuclideanLoss" bottom: "a" bottom: "b" top: "loss" } }
 		base_lr: 0.1 lr_policy: "exp" gamma: 0.5 display: 1 snapshot_after_train: false`)
 	out := &strings.Builder{}
-	s.log.Out = out
+	showLog(s.log, out)
 	step(t, s, 2)
 	for _, want := range []string{"Iteration 0, lr = 0.1", "Iteration 1, lr = 0.05"} {
 		if !strings.Contains(out.String(), want) {

@@ -15,17 +15,54 @@ import (
 // LoadWeights copies weights from a comma-separated list of files, .caffemodel or HDF5, into a net. Later files overwrite earlier ones.
 // Layers that no file has keep their values.
 func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
-	paths, err := weightFiles(list)
+	_, err := loadFiles(n, list, log)
+	return err
+}
+
+// LoadTrained is LoadWeights for a net that will not be trained: some untrained weights would give figures without worth. It warns of layers that none of
+// the files has weights for, if any has some (LoadWeights warns otherwise).
+func LoadTrained(n *swnet.Net, list string, log *logrus.Logger) error {
+	stored, err := loadFiles(n, list, log)
 	if err != nil {
 		return err
 	}
-	for _, path := range paths {
-		log.Infof("Finetuning from %s", path)
-		if _, err := loadFile(n, path, log); err != nil {
-			return err
+	var without []string
+	some := false
+	for _, w := range n.Learnable() {
+		some = some || stored[w.Layer]
+		if !stored[w.Layer] && !slices.Contains(without, w.Layer) {
+			without = append(without, w.Layer)
 		}
 	}
+	if len(without) > 0 && some {
+		log.Warnf("%s has no weights for %s: untrained ones are used", list, strings.Join(without, ", "))
+	}
 	return nil
+}
+
+// loadFiles returns the names of the files' layers that have weights.
+func loadFiles(n *swnet.Net, list string, log *logrus.Logger) (map[string]bool, error) {
+	paths, err := weightFiles(list)
+	if err != nil {
+		return nil, err
+	}
+	stored := map[string]bool{}
+	for _, path := range paths {
+		log.Infof("Finetuning from %s", path)
+		w, err := loadFile(n, path, log)
+		if err != nil {
+			return nil, err
+		}
+		addStored(stored, w)
+	}
+	return stored, nil
+}
+
+// addStored adds the names of the layers that have weights.
+func addStored(to map[string]bool, w *swproto.Weights) {
+	for _, l := range w.Param.Layer {
+		to[l.GetName()] = to[l.GetName()] || len(l.Blobs) > 0
+	}
 }
 
 // weightFiles splits a comma-separated list of files.
@@ -39,20 +76,20 @@ func weightFiles(list string) (paths []string, err error) {
 	return paths, nil
 }
 
-// loadFile copies the weights of a file and returns the number of its layers.
-func loadFile(n *swnet.Net, path string, log *logrus.Logger) (layers int, err error) {
+// loadFile copies the weights of a file. It returns the file, closed: its layers are still known.
+func loadFile(n *swnet.Net, path string, log *logrus.Logger) (*swproto.Weights, error) {
 	w, err := openWeights(n, path)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer w.Close()
 	for _, warning := range w.Warnings {
 		log.Warn(warning)
 	}
 	if err := n.LoadWeights(w); err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return len(w.Param.Layer), nil
+	return w, nil
 }
 
 // openWeights opens a file of weights in either format.
@@ -87,31 +124,8 @@ func StoredLayers(n *swnet.Net, list string) (map[string]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range w.Param.Layer {
-			names[l.GetName()] = names[l.GetName()] || len(l.Blobs) > 0
-		}
+		addStored(names, w)
 		w.Close()
 	}
 	return names, nil
-}
-
-// WarnUntrained warns of layers that none of the files of a list has weights for, if any has some (LoadWeights warns otherwise): a net with some
-// untrained weights gives figures without worth.
-func WarnUntrained(n *swnet.Net, list string, log *logrus.Logger) error {
-	stored, err := StoredLayers(n, list)
-	if err != nil {
-		return err
-	}
-	var without []string
-	some := false
-	for _, w := range n.Learnable() {
-		some = some || stored[w.Layer]
-		if !stored[w.Layer] && !slices.Contains(without, w.Layer) {
-			without = append(without, w.Layer)
-		}
-	}
-	if len(without) > 0 && some {
-		log.Warnf("%s has no weights for %s: untrained ones are used", list, strings.Join(without, ", "))
-	}
-	return nil
 }

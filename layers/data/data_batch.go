@@ -2,7 +2,6 @@ package data
 
 import (
 	"errors"
-	"io"
 	"time"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -159,7 +158,7 @@ func (l *batchLayer) Items(most uint64) (uint64, error) { return l.batches.Items
 // tellRestart logs, as Caffe does, that the items from one position to another include the last one of a set, after which the first one follows. A
 // batch that is larger than the set says so once.
 func tellRestart(l *layers.Base, text string, from, to, items uint64) {
-	if log := l.Device.Log; to/items > from/items && log != nil && log.Out != io.Discard { // an entry that nobody reads would still be made
+	if log := l.Device.Log; to/items > from/items && log != nil {
 		log.Info(text)
 	}
 }

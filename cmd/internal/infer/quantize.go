@@ -117,13 +117,10 @@ func quantize(e *cli.Env, o *quantizeOptions) error {
 	}
 	bar := cli.NewProgress(e.Stderr, 2*o.iterations, "batches")
 	load := func(n *swnet.Net) error {
-		if err := solver.LoadWeights(n, o.weights, e.Log); err != nil {
-			return err
-		}
 		if o.data == "" {
 			warnUnfed(e, n)
 		}
-		return solver.WarnUntrained(n, o.weights, e.Log)
+		return solver.LoadTrained(n, o.weights, e.Log)
 	}
 	r, err := quantise.Run(file.Param, load, quantise.Options{
 		Iterations: o.iterations, Method: o.method, Percentile: o.percentile, Keep: keep, Fold: o.fold, Correct: o.correct,

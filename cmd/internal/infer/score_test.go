@@ -15,6 +15,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cmd/internal/scoretest"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
 	"github.com/swcaffe/swcaffe/topology"
 )
@@ -77,7 +78,7 @@ func TestFirstBadBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &cli.Env{Log: cli.QuietLog(), Stdout: io.Discard, Stderr: io.Discard, Tables: io.Discard}
+	e := &cli.Env{Log: layers.NoLog(), Stdout: io.Discard, Stderr: io.Discard, Tables: io.Discard}
 	err = topology.NewLocal(3).Run(func(w topology.Transport) error {
 		d := cli.DeviceFlags{EngineName: "cpe", MachineName: "host"}
 		return score(e, trained{device: &d, model: net, weights: weights, seed: 3}, evaluate.Method{}, &testOptions{iterations: 12}, w)

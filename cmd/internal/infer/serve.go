@@ -170,6 +170,7 @@ func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 	if err != nil {
 		return serve.Config{}, err
 	}
+	warnings := &cli.Env{Log: cli.WarningsOf(e.Log)} // a thousand lines a net would delay the first answer
 	cfg := serve.Config{
 		Address: o.http, GRPC: o.grpc, Token: cli.HTTPToken(o.token), Cert: o.cert, Key: o.key, Folder: o.repository,
 		Cores: o.cores, Sessions: o.sessions, AllCores: coresOf(machine), Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,
@@ -178,7 +179,12 @@ func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 		Load: func(opt predict.Options) (*predict.Model, error) {
 			opt.Batch = o.batch
 			opt.Plans = max(8, bits.Len(uint(o.batch))+1) // one for each size of run: 1, 2, 4 ... and -batch
-			return loadModel(e, &o.device, machine, opt)
+			began := time.Now()
+			m, err := loadModel(warnings, &o.device, machine, opt)
+			if err == nil {
+				e.Log.Infof("Loaded %s, weights %s, in %v", opt.Net, cmp.Or(opt.Weights, "none"), time.Since(began).Round(time.Millisecond))
+			}
+			return m, err
 		},
 	}
 	if o.repository != "" {

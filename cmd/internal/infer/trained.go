@@ -39,10 +39,7 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 		return err
 	}
 	defer n.Close()
-	if err := solver.LoadWeights(n, t.weights, e.Log); err != nil {
-		return err
-	}
-	if err := solver.WarnUntrained(n, t.weights, e.Log); err != nil {
+	if err := solver.LoadTrained(n, t.weights, e.Log); err != nil {
 		return err
 	}
 	return use(n)

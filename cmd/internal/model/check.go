@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -137,7 +138,8 @@ func (c *checker) Fire(entry *logrus.Entry) error {
 }
 
 func (c *checker) file(path string) error {
-	log := cli.QuietLog()
+	log := layers.NoLog()
+	log.SetLevel(logrus.WarnLevel)
 	log.AddHook(c)
 	isSolver, err := swproto.IsSolver(path)
 	if err != nil {

@@ -111,7 +111,7 @@ func shapesOf(e *cli.Env, file *swproto.Net, phases []caffepb.Phase, flags *cli.
 	defer machine.Close()
 	shapes := map[caffepb.Phase]map[string][]string{}
 	for _, phase := range phasesOf(file, phases, flags, e.Log) {
-		device := &layers.Device{Machine: machine, Random: layers.NewRandom(1), Log: cli.QuietLog()}
+		device := &layers.Device{Machine: machine, Random: layers.NewRandom(1), Log: layers.NoLog()}
 		n, err := cli.BuildNet(file, phase, flags, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
 		if err != nil {
 			return nil, err

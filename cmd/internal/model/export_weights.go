@@ -54,10 +54,7 @@ func exportWeights(e *cli.Env, o *exportWeightsOptions) error {
 		return err
 	}
 	defer done()
-	if err := solver.LoadWeights(n, o.weights, e.Log); err != nil {
-		return err
-	}
-	if err := solver.WarnUntrained(n, o.weights, e.Log); err != nil {
+	if err := solver.LoadTrained(n, o.weights, e.Log); err != nil {
 		return err
 	}
 	var list []tensors.Tensor

@@ -18,6 +18,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/internal/app/elastic"
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/solver"
 )
 
@@ -153,7 +154,7 @@ func (o *trainOptions) supervise(e *cli.Env) error {
 // holdFiles reads the solver's file, and keeps other trainings from writing snapshots of the same names. The workers do not: one that is lost but
 // still there would keep the next one from going on.
 func (o *trainOptions) holdFiles() (free func(), err error) {
-	file, err := o.read(cli.QuietLog())
+	file, err := o.read(layers.NoLog())
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,12 @@
 package train
 
 import (
+	"github.com/swcaffe/swcaffe/layers"
 	"os"
 	"slices"
 	"syscall"
 	"testing"
 
-	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/solver"
 )
 
@@ -22,7 +22,7 @@ func TestStopIsFinal(t *testing.T) {
 		{[]solver.Action{snapshot, snapshot}, []solver.Action{snapshot, none}},
 		{[]solver.Action{none}, []solver.Action{none, none}},
 	} {
-		s := &signals{log: cli.QuietLog(), end: func(os.Signal) { t.Errorf("%v: the process ends", c.taken) }}
+		s := &signals{log: layers.NoLog(), end: func(os.Signal) { t.Errorf("%v: the process ends", c.taken) }}
 		s.begin()
 		for _, a := range c.taken {
 			s.take(syscall.SIGTERM, a)
@@ -36,7 +36,7 @@ func TestStopIsFinal(t *testing.T) {
 // TestStopBeforeTraining: until training begins a stop ends the process by its signal, and a snapshot waits.
 func TestStopBeforeTraining(t *testing.T) {
 	var ended []os.Signal
-	s := &signals{log: cli.QuietLog(), end: func(sig os.Signal) { ended = append(ended, sig) }}
+	s := &signals{log: layers.NoLog(), end: func(sig os.Signal) { ended = append(ended, sig) }}
 	s.take(syscall.SIGHUP, solver.Snapshot)
 	s.take(syscall.SIGINT, solver.None)
 	s.take(syscall.SIGTERM, solver.Stop)
@@ -51,7 +51,7 @@ func TestStopBeforeTraining(t *testing.T) {
 // TestStopAfterTraining: a stop ends the process also where one was asked for in the training, as a file may wait for its reader for ever.
 func TestStopAfterTraining(t *testing.T) {
 	var ended []os.Signal
-	s := &signals{log: cli.QuietLog(), end: func(sig os.Signal) { ended = append(ended, sig) }}
+	s := &signals{log: layers.NoLog(), end: func(sig os.Signal) { ended = append(ended, sig) }}
 	s.begin()
 	s.take(syscall.SIGTERM, solver.Stop)
 	s.finish()

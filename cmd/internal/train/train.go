@@ -18,6 +18,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/solver"
 )
 
@@ -119,7 +120,7 @@ func train(e *cli.Env, o *trainOptions) error {
 		return o.supervise(e)
 	}
 	if o.elastic.self != nil {
-		log = cli.QuietLog() // the first worker is not known yet
+		log = layers.NoLog() // the first worker is not known yet
 	}
 	actions, err := watchSignals(o, log)
 	if err != nil {

@@ -74,7 +74,7 @@ func newSimulation(e *cli.Env, w *workerFlags, machine cpe.Spec, file *swproto.S
 // modelling returns the options of the model of a training net.
 func modelling(machine cpe.Spec, net *swproto.Net, p *caffepb.SolverParameter) modeltime.Options {
 	return modeltime.Options{
-		Spec: machine, Mode: cpe.CostOnly, Log: cli.QuietLog(),
+		Spec: machine, Mode: cpe.CostOnly, Log: layers.NoLog(),
 		State: swnet.MergeState(caffepb.Phase_TRAIN, net.Param.State, p.TrainState),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/internal/app/inspect"
 	"github.com/swcaffe/swcaffe/internal/app/picture"
 	"github.com/swcaffe/swcaffe/internal/app/tensorboard"
@@ -20,7 +19,7 @@ func (f *eventFlags) watch(opt *solver.Options, get func() *solver.Solver) (end 
 	}
 	if f.look != nil {
 		opt.OnTest = func(net int) func(int) { return f.look.begin(get(), net) }
-		f.look.device = &layers.Device{Engine: opt.Engine, Machine: opt.Machine, Random: layers.NewRandom(opt.Seed), Log: cli.QuietLog(), Force: opt.Force}
+		f.look.device = &layers.Device{Engine: opt.Engine, Machine: opt.Machine, Random: layers.NewRandom(opt.Seed), Log: layers.NoLog(), Force: opt.Force}
 	}
 	if f.look == nil && f.board == nil {
 		return func() {}

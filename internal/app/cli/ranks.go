@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"io"
+	"github.com/swcaffe/swcaffe/layers"
 
 	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/topology"
@@ -29,11 +29,13 @@ func RankLog(e *Env, rank int) *logrus.Logger {
 	if rank == 0 {
 		return e.Log
 	}
-	return QuietLog()
+	return layers.NoLog()
 }
 
-func QuietLog() *logrus.Logger {
-	log := logrus.New()
-	log.SetOutput(io.Discard)
-	return log
+// WarningsOf returns a log that writes the warnings and errors of its users where another one writes.
+func WarningsOf(log *logrus.Logger) *logrus.Logger {
+	return &logrus.Logger{
+		Out: log.Out, Formatter: log.Formatter, Hooks: log.Hooks, ReportCaller: log.ReportCaller, ExitFunc: log.ExitFunc,
+		Level: min(log.GetLevel(), logrus.WarnLevel),
+	}
 }

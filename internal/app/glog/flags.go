@@ -131,9 +131,25 @@ func (g *Flags) Apply(log *logrus.Logger, program string) {
 	if g.wantsFiles() {
 		sink.files = newLogFiles(g, program, sink.stderr)
 	}
+	log.SetLevel(g.level())
 	f := formatter{pid: os.Getpid(), noPrefix: !g.logPrefix}
 	log.SetFormatter(sinkFormatter{f})
 	if g.backtraceAt != "" {
 		log.SetFormatter(backtraceFormatter{f, g.backtraceAt})
 	}
+}
+
+// level returns the least level whose entries somebody may see: nobody formats the others. Errors are always formatted, since one of them may be the last.
+func (g *Flags) level() logrus.Level {
+	least := g.minLogLevel
+	if !g.wantsFiles() && !g.logToStderr && !g.alsoLogToStderr {
+		least = max(least, g.stderrThreshold)
+	}
+	switch {
+	case least <= severityInfo:
+		return logrus.InfoLevel
+	case least == severityWarning:
+		return logrus.WarnLevel
+	}
+	return logrus.ErrorLevel
 }

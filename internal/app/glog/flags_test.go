@@ -17,6 +17,7 @@ import (
 
 // logged is the output of a program that logs one message of each severity: on stderr, as the severities' letters, and in log
 // files, by severity.
+// It fails if an entry that nobody sees is formatted, but for errors.
 func logged(t *testing.T, quiet bool, environment map[string]string, args ...string) (stderr string, files map[string]string) {
 	t.Helper()
 	var g Flags
@@ -34,6 +35,8 @@ func logged(t *testing.T, quiet bool, environment map[string]string, args ...str
 	var out bytes.Buffer
 	log := New(&out)
 	g.Apply(log, "caffe")
+	formatted := &formats{of: log.Formatter}
+	log.SetFormatter(formatted)
 	log.Info("information")
 	log.Warn("warning")
 	Ending(log) // which Caffe has with FATAL
@@ -55,7 +58,25 @@ func logged(t *testing.T, quiet bool, environment map[string]string, args ...str
 		_, text, _ = bytes.Cut(text, []byte("file:line] msg\n"))
 		files[strings.TrimPrefix(filepath.Base(link), "caffe.")] = letters(string(text))
 	}
-	return letters(out.String()), files
+	stderr = letters(out.String())
+	for _, l := range letters(formatted.text.String()) {
+		if l != 'E' && !strings.ContainsRune(stderr+files["INFO"], l) {
+			t.Errorf("%v %v: nobody sees %c, but it is formatted", environment, args, l)
+		}
+	}
+	return stderr, files
+}
+
+// formats is a formatter that keeps what it has formatted.
+type formats struct {
+	of   logrus.Formatter
+	text bytes.Buffer
+}
+
+func (f *formats) Format(e *logrus.Entry) ([]byte, error) {
+	line, err := f.of.Format(e)
+	f.text.Write(line[1:]) // behind the sink's byte
+	return line, err
 }
 
 // letters are the first ones of a log's lines.

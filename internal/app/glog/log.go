@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sirupsen/logrus"
 )
@@ -76,6 +77,7 @@ func (f sinkFormatter) Format(e *logrus.Entry) ([]byte, error) {
 // sink distributes entries to the standard error stream and to log files, as glog does. An entry that cannot be written is lost:
 // neither a full disk nor a closed pipe ends a training run.
 type sink struct {
+	mu     sync.Mutex // loggers may share a sink
 	stderr io.Writer
 	flags  Flags
 	files  *logFiles // nil: no files
@@ -83,8 +85,10 @@ type sink struct {
 	shown  string    // if not empty, what stderr shows of the next error
 }
 
-// Write takes an entry of sinkFormatter. The logger calls it for one entry at a time.
+// Write takes an entry of sinkFormatter.
 func (s *sink) Write(entry []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	severity, line := int(entry[0]), entry[1:]
 	threshold := severity
 	if s.last {
@@ -126,6 +130,8 @@ func termHasColors(term string) bool {
 // Ending marks the following entries as the error that ends the program.
 func Ending(log *logrus.Logger) {
 	if s := sinkOf(log); s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.last = true
 	}
 }
@@ -133,7 +139,9 @@ func Ending(log *logrus.Logger) {
 // Show logs an error whose text on the standard error stream is shown, without the log's prefix. Log files have the message.
 func Show(log *logrus.Logger, message, shown string) {
 	if s := sinkOf(log); s != nil {
+		s.mu.Lock()
 		s.shown = shown
+		s.mu.Unlock()
 	}
 	log.Error(message)
 }
