@@ -221,7 +221,7 @@ func planHost(list []setting, level string) ([]choice, error) {
 
 // shared leaves out how core groups share a product whose operands are packed, which is all that may depend on their number.
 func shared(algorithm string) string {
-	return strings.NewReplacer(string(gemm.Dynamic), "packed", string(gemm.PackedRight), "packed", string(gemm.Packed), "packed").Replace(algorithm)
+	return strings.NewReplacer(string(gemm.Dynamic), "packed", string(gemm.Packed), "packed").Replace(algorithm)
 }
 
 // planColumn plans the settings of a column.

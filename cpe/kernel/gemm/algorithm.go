@@ -11,20 +11,17 @@ import (
 
 // The names of the algorithms. Each is in a file of its own, with the products that it supports.
 const (
-	Mesh        = "gemm-mesh"
-	MeshSums    = "gemm-mesh-sums"
-	Rounded     = "gemm-bf16"
-	Quantised   = "gemm-int8"
-	RowSums     = "gemm-row-sums"
-	Transposed  = "gemm-transposed"
-	Narrow      = "gemm-narrow"
-	Dots        = "gemm-dots"
-	Skinny      = "gemm-skinny"
-	Unpacked    = "gemm-unpacked"
-	Streamed    = "gemm-streamed"
-	Dynamic     = "gemm-dynamic"
-	PackedRight = "gemm-packed-right"
-	Packed      = "gemm-packed"
+	Mesh       = "gemm-mesh"
+	MeshSums   = "gemm-mesh-sums"
+	Rounded    = "gemm-bf16"
+	Quantised  = "gemm-int8"
+	RowSums    = "gemm-row-sums"
+	Transposed = "gemm-transposed"
+	Dots       = "gemm-dots"
+	Skinny     = "gemm-skinny"
+	Unpacked   = "gemm-unpacked"
+	Dynamic    = "gemm-dynamic"
+	Packed     = "gemm-packed"
 )
 
 // Problem is a product on a machine. Direction is always Forward: the shape says which operands are transposed.
@@ -33,8 +30,8 @@ type Problem = op.Problem[Shape]
 // Algorithm is one way to compute a product.
 type Algorithm = op.Algorithm[Shape, Kernel]
 
-// The algorithms. The first that supports a product computes it: those that read a large operand once come before those of Blocked, and Packed,
-// which supports every product in main memory, is the last.
+// The algorithms. On the host, the one of least cost computes a product (cost.go). One that sums in another order than Packed is Special, or for inference
+// alone, so that costs do not decide about training's bits. On a modelled machine the first that supports a product computes it.
 var (
 	algorithms        = listOf(onMesh, readOnce, inBlocks) // of New
 	blockedAlgorithms = listOf(onMesh, inBlocks)           // of NewBlocked: all kernels are Blocked
@@ -51,10 +48,11 @@ var (
 	}
 	readOnce = []*Algorithm{
 		{
-			Name: Rounded, Doc: "factors rounded to bfloat16, in a net for inference; all of B is packed, and kept if it is fixed", Types: op.RoundedFactors,
+			Name: Rounded, Doc: "factors rounded to bfloat16, in a net for inference; all of B is packed, and kept if it is fixed", Types: op.RoundedFactors, Special: true,
 			Supports: func(p *Problem) error {
 				return op.FirstReason(op.Unless(p.Inference, "it is for weights that do not change"), inMemory((*Shape).rounds, "A is transposed, or C is added to")(p))
 			},
+			Cost: roundedCost(2),
 			Kernel: func(m *cpe.Machine, p *Problem) (Kernel, error) {
 				return newRounded(m, p.Shape, Rounded, factors.BFloat16)
 			},
@@ -64,55 +62,48 @@ var (
 			Supports: func(p *Problem) error {
 				return op.FirstReason(quant.Fits(p.Shape.K), op.OnHost(p), op.Unless(!p.Shape.TransA && !p.Shape.Accumulate, "A is transposed, or C is added to"))
 			},
+			Cost: roundedCost(4),
 			Kernel: func(m *cpe.Machine, p *Problem) (Kernel, error) {
 				return newRounded(m, p.Shape, Quantised, factors.Int8(p.Scales))
 			},
 		},
 		{
-			Name: Dots, Doc: "dot products of a few rows of A with the rows of a large B', which is read once, in place, in a net for inference",
+			Name: Dots, Doc: "dot products of a few rows of A with the rows of B', which is read once, in place, in a net for inference", General: true,
 			Supports: func(p *Problem) error {
 				return op.FirstReason(op.Unless(p.Inference, "it sums in another order than in training"),
-					inMemory((*Shape).dots, "it is for more than %d rows of A, %d at most, and a large B'", skinnyRows, dotRows)(p))
+					inMemory((*Shape).dots, "it is for %d rows of A at most and a B', with vectors", dotRows)(p))
 			},
-			Kernel: blocked(newDots),
+			Cost: dotsCost, Kernel: blocked(newDots),
 		},
 		{
-			Name: RowSums, Doc: "fixed parts of the rows of a large B are summed separately; B is read once, in place",
-			Supports: inMemory((*Shape).sumsRows, "it is for %d rows of A at most and a large B, neither transposed", skinnyRows), Kernel: planned(newRowSums),
+			Name: RowSums, Doc: "fixed parts of the rows of a large B are summed separately; B is read once, in place", Special: true,
+			Supports: inMemory((*Shape).sumsRows, "it is for %d rows of A at most, and neither operand transposed", skinnyRows),
+			Declines: fewRowSums, Cost: rowSumsCost, Kernel: planned(newRowSums),
 		},
 		{
-			Name: Transposed, Doc: "computes the transpose of C for an A of few rows; a large B', which is read in place, is the left operand",
-			Supports: inMemory((*Shape).transposes, "it is for a few rows of A, more than %d, and a large B', with vectors", skinnyRows), Kernel: planned(newTransposed),
-		},
-		{
-			Name: Narrow, Doc: "computes the transpose of C, a panel at a time, for a C of few columns",
-			Supports: inMemory((*Shape).narrows, "it is for many rows of A and a B' of few rows, with vectors"), Kernel: planned(newNarrow),
+			Name: Transposed, Doc: "computes the transpose of C: B', read in place, is the left operand, and A is packed", General: true,
+			Supports: inMemory((*Shape).transposes, "it is for a B' that is not added to C, with vectors"),
+			Declines: sharedByClaims, Cost: transposedCost, Kernel: planned(newTransposed),
 		},
 	}
 	inBlocks = []*Algorithm{
 		{
-			Name: Skinny, Doc: "reads one large matrix once, in place; the other operand has few rows",
-			Supports: inMemory((*Shape).skinny, "it is for %d rows of A, or of A' and B, at most", skinnyRows), Kernel: blocked(newSkinny),
+			Name: Skinny, Doc: "reads one large matrix once, in place; the other operand has few rows", Special: true,
+			Supports: inMemory((*Shape).skinny, "it is for %d rows of A, or of A' and B, at most", skinnyRows),
+			Declines: rowsInParts, Cost: skinnyCost, Kernel: blocked(newSkinny),
 		},
 		{
-			Name: Unpacked, Doc: "reads both operands in place",
-			Supports: inMemory((*Shape).unpacked, "it is for a K of %d at most and a B that stays in a core's cache, with vectors", unpackedDepth), Kernel: blocked(newUnpacked),
+			Name: Unpacked, Doc: "reads both operands in place", General: true,
+			Supports: inMemory((*Shape).unpacked, "B is transposed, K needs several blocks, or there are no vectors"),
+			Declines: sharedByClaims, Cost: unpackedCost, Kernel: blocked(newUnpacked),
 		},
 		{
-			Name: Streamed, Doc: "packs long blocks of a large B, which is read from memory once",
-			Supports: inMemory((*Shape).streams, "it is for %d rows of A at most and a B of %d values or more, neither transposed", streamedRows, streamedValues), Kernel: blocked(newStreamed),
+			Name: Dynamic, Doc: "packs blocks; cores claim panels of columns of C, some at a time", General: true,
+			Supports: inMemory((*Shape).schedules, "there is one core"), Declines: fewClaims, Cost: packedCost, Kernel: blocked(newDynamic),
 		},
 		{
-			Name: Dynamic, Doc: "packs blocks; cores claim panels of columns of C, some at a time",
-			Supports: inMemory((*Shape).schedules, "it is for products of %d operations or more, with enough columns for several cores", dynamicFlops), Kernel: blocked(newDynamic),
-		},
-		{
-			Name: PackedRight, Doc: "packs only B",
-			Supports: inMemory((*Shape).leftInPlace, "it is for an A of short rows, %d values at most, and few columns of B, with vectors", shortRows), Kernel: blocked(newPackedRight),
-		},
-		{
-			Name: Packed, Doc: "packs blocks of both operands; each core group computes a fixed part of C",
-			Supports: inMemory((*Shape).any, ""), Kernel: blocked(newPacked),
+			Name: Packed, Doc: "packs blocks of both operands; each core group computes a fixed part of C", General: true,
+			Supports: inMemory((*Shape).any, ""), Cost: packedCost, Kernel: blocked(newPacked),
 		},
 	}
 )
@@ -146,7 +137,7 @@ func blocked(plan func(*cpe.Machine, Shape) (*Blocked, error)) func(*cpe.Machine
 	return func(m *cpe.Machine, p *Problem) (Kernel, error) { return plan(m, p.Shape) }
 }
 
-// plan plans a product with the first algorithm of a list that supports it.
+// plan plans a product with the algorithm that a list chooses.
 func plan(l *op.List[Shape, Kernel], m *cpe.Machine, p *Problem) (Kernel, error) {
 	if err := p.Shape.Check(); err != nil {
 		return nil, err

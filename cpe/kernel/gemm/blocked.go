@@ -28,7 +28,7 @@ type gemmWorker struct {
 	own     ownPanels
 }
 
-// NewBlocked plans a product with the first suitable algorithm among the forms of Blocked. Core groups share the rows or the columns of C, so
+// NewBlocked plans a product with the algorithm of least cost among the forms of Blocked. Core groups share the rows or the columns of C, so
 // that one core group sums each element of C in the order of K. MeshSums is the exception.
 func NewBlocked(m *cpe.Machine, s Shape) (*Blocked, error) {
 	k, err := plan(&blockedAlgorithms, m, problem(m, s, false))

@@ -12,8 +12,7 @@ import (
 )
 
 // TestDynamic: products with dynamic scheduling are, bit by bit, those of one core group, whoever computes which panel, and
-// allocate nothing. Shapes have one and several blocks of K and of M, an A that is packed and one that is not (AVX2), and last panels and
-// tiles that are not full.
+// allocate nothing. Shapes have one and several blocks of K and of M, and last panels and tiles that are not full.
 func TestDynamic(t *testing.T) {
 	if !vgemm.HasStrided() {
 		t.Skip("takes long without vectors")

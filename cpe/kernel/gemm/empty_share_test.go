@@ -9,7 +9,7 @@ import (
 
 // TestProductsOfEmptyShares: core groups whose share of a product is empty do nothing, and the others' results have the bits of one core
 // group. There are products of every kernel, whose last panels are not full: scheduled dynamically with A packed by all (the gradients and results
-// of inner products with few outputs), read where they lie, sums of rows, skinny, transposed and narrow ones.
+// of inner products with few outputs), read where they lie, sums of rows, skinny and transposed ones.
 func TestProductsOfEmptyShares(t *testing.T) {
 	for _, s := range []Shape{
 		{M: 10, N: 9216, K: 256, TransA: true, Accumulate: true}, {M: 20, N: 4096, K: 256, TransA: true, Accumulate: true},

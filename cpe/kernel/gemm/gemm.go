@@ -1,8 +1,8 @@
 // Package gemm multiplies matrices: C (M x N) = op(A) (M x K) * op(B) (K x N), where op may transpose.
 //
-// A [Kernel] is planned for one [Shape] and runs any number of times without allocating. [New] takes the first algorithm of an ordered list
-// that supports the shape on the machine; Kernel.Algorithm names it. Each algorithm has a file with its kernel and the products it supports,
-// and a line in the list (algorithm.go).
+// A [Kernel] is planned for one [Shape] and runs any number of times without allocating. [New] takes, of the algorithms in a list that support the
+// shape on the machine (algorithm.go), the one of least cost (cost.go); Kernel.Algorithm names it. Each has a file with its kernel and the products it
+// supports.
 //
 // Most algorithms are forms of [Blocked], which divides C among the core groups and runs a [Nest] on each. A Nest is the loops of BLIS over
 // blocks of M, N and K (Van Zee and van de Geijn 2015) around the micro-kernels of internal/base/simd. On a modelled machine the same loops move

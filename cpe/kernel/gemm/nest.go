@@ -20,7 +20,6 @@ type Nest struct {
 	held  [3][2]int // indices of the current blocks of A (i,k), B (k,j) and C (i,j)
 	spill []float32 // buffer for a micro-tile of C whose columns are not contiguous
 	left  []float32 // the packed block of A, if other core groups share it
-	edge  []float32 // buffer for a panel, if A is read in place
 
 	group  *cpe.CoreGroup
 	counts [3]int // number of blocks of M, N and K
@@ -167,16 +166,11 @@ func (p *Nest) visit(g *cpe.CoreGroup, i, j, k int) error {
 	}
 	if a := [2]int{i, k}; p.held[0] != a {
 		p.held[0] = a
-		if p.edge == nil && p.left == nil {
+		if p.left == nil {
 			g.Get(&p.a, job.A, i0, k0, m, kk)
 		}
 	}
-	accumulate := k > 0 || job.Accumulate || job.Bias != nil
-	if p.edge != nil {
-		p.multiplyRows(i0, m, j0, k0, kk, accumulate)
-		return nil
-	}
-	if err := p.multiply(g, &p.c, accumulate); err != nil {
+	if err := p.multiply(g, &p.c, k > 0 || job.Accumulate || job.Bias != nil); err != nil {
 		return err
 	}
 	if p.Plan.Double {

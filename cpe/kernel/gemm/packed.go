@@ -10,7 +10,27 @@ import (
 func (s *Shape) any(*cpe.Spec) bool { return true }
 
 // newPacked plans Packed: blocks of both operands are packed, and each core group computes a fixed part of C.
-func newPacked(m *cpe.Machine, s Shape) (*Blocked, error) { return planBlocked(m, s, s, Packed) }
+func newPacked(m *cpe.Machine, s Shape) (*Blocked, error) {
+	if !s.streams() {
+		return planBlocked(m, s, s, Packed)
+	}
+	spec := m.Spec()
+	p := planHostGemm(&spec, s)
+	p.BK, p.BN = tiling.Even(s.K, streamedDepth, 1), tiling.Even(s.N, streamedColumns, p.NR)
+	tiles := newTiles(&spec, p)
+	p.LDM = tiles.bytes(&spec, p)
+	return newBlocked(m, s, s, p, Packed), nil
+}
+
+// streamedRows and streamedValues delimit the products that stream a large B from memory: at most streamedRows rows of A, and at least streamedValues
+// values of B. Its blocks have few rows (streamedDepth) and many columns (streamedColumns), and follow each other along the rows, as prefetchers do. It
+// decides training's bits, since the sums of a block are added to C.
+const streamedRows, streamedValues, streamedDepth, streamedColumns = 48, 1 << 20, 128, 384
+
+// streams reports whether a product streams B, which is not transposed.
+func (s *Shape) streams() bool {
+	return !s.TransA && !s.TransB && s.M <= streamedRows && s.N*s.K >= streamedValues
+}
 
 // hostDepth is the largest K of a host's block; hostBlock is the number of values of a packed block of A, which stays in L3.
 const (

@@ -48,6 +48,11 @@ func (s *Shape) rounds(*cpe.Spec) bool {
 	return !s.TransA && !s.Accumulate && s.M > 0 && s.N > 0 && s.K > 0
 }
 
+// notRounded declines products whose factors may be rounded: who permits it gets it.
+func notRounded(p *Problem) error {
+	return op.Unless(p.Types != op.RoundedFactors || !p.Inference || !p.Shape.rounds(p.Spec), "its factors may be rounded")
+}
+
 func newRounded(m *cpe.Machine, s Shape, name shape.Algorithm, packing factors.Packing) (Kernel, error) {
 	r := &rounded{machine: m, shape: s, name: name, packing: packing}
 	r.depth = r.blocks()

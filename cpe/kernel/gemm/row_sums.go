@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/base/pages"
@@ -17,9 +18,21 @@ const (
 	rowBlock, rowTile = 8, 2048
 )
 
-// sumsRows reports whether RowSums computes a product: a skinny one, neither operand transposed, whose large matrix has enough rows.
+// sumsRows reports whether RowSums computes a product: a skinny one, neither operand transposed.
 func (s *Shape) sumsRows(*cpe.Spec) bool {
-	return s.M <= skinnyRows && s.M > 0 && !s.TransA && !s.TransB && s.K >= rowParts && s.K*s.N >= tiling.HostTile
+	return s.M <= skinnyRows && !s.TransA && !s.TransB && s.values()
+}
+
+// inParts reports whether the sums of a product that RowSums computes are in parts: B has enough rows, and values. It decides training's bits.
+func (s *Shape) inParts() bool { return s.K >= rowParts && s.K*s.N >= tiling.HostTile }
+
+// fewRowSums declines small products for Skinny, and rowsInParts those that it leaves to RowSums. Both leave to Rounded what it may compute.
+func fewRowSums(p *Problem) error {
+	return op.FirstReason(notRounded(p), op.Unless(p.Shape.inParts(), "a B of less than %d values or %d rows is summed in one part", tiling.HostTile, rowParts))
+}
+
+func rowsInParts(p *Problem) error {
+	return op.FirstReason(notRounded(p), op.Unless(!p.Shape.sumsRows(p.Spec) || !p.Shape.inParts(), "rows of a large B are summed in parts, as in the layer's other products with it"))
 }
 
 // rowSums sums fixed parts of a large matrix's rows separately, for its product with few rows:

@@ -21,9 +21,9 @@ func (s *Shape) skinny(*cpe.Spec) bool {
 // dotRows is the largest number of rows of A of Dots. dotDepth is the K of a block: that of DotTile rows of B stays in L1 for all rows of A.
 const dotRows, dotDepth = 8, 2048
 
-// dots reports whether Dots computes a product: Skinny's, for more rows of A. Their dot products take as long as reading B from memory.
+// dots reports whether Dots computes a product: Skinny's, for more rows of A.
 func (s *Shape) dots(*cpe.Spec) bool {
-	return vgemm.HasDots() && !s.TransA && s.TransB && !s.Accumulate && s.M > skinnyRows && s.M <= dotRows && s.N*s.K >= tiling.HostTile
+	return vgemm.HasDots() && !s.TransA && s.TransB && !s.Accumulate && s.M <= dotRows && s.values()
 }
 
 // newDots plans Dots.

@@ -9,9 +9,6 @@ import (
 	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
-// transposedPanels is the largest number of panels that the rows of A may fill in a transposed product.
-const transposedPanels = 2
-
 const (
 	// pageValues is the number of values on a memory page. Hardware prefetchers do not cross pages.
 	pageValues = 1024
@@ -20,12 +17,9 @@ const (
 	pageRows = 8
 )
 
-// transposes reports whether Transposed computes a product: B is transposed and far larger than A. These are the weights of an inner
-// product, and are read in place.
+// transposes reports whether Transposed computes a product: B is transposed.
 func (s *Shape) transposes(*cpe.Spec) bool {
-	_, nr := vgemm.Tile()
-	few := s.M > skinnyRows && s.M <= transposedPanels*nr && s.N >= 4*s.M && s.K >= 4*s.M
-	return vgemm.HasStrided() && !s.TransA && s.TransB && !s.Accumulate && few && s.N*s.K >= tiling.HostTile
+	return vgemm.HasStrided() && !s.TransA && s.TransB && !s.Accumulate && s.values()
 }
 
 // transposed computes the transpose of C, for a product of few rows with the transpose of a large matrix, in two stages:

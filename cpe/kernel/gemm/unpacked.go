@@ -7,16 +7,13 @@ import (
 	"github.com/swcaffe/swcaffe/internal/base/simd/vgemm"
 )
 
-// unpackedShare, unpackedDepth and fewPanels delimit the products of unpacked operands. The right operand, which is read again for every
-// panel of rows, takes at most 1/unpackedShare of L2, and K is at most unpackedDepth. With at most fewPanels panels of rows, packing does not
-// pay.
-const unpackedShare, unpackedDepth, fewPanels = 5, 768, 2
+// fewPanels is the number of panels of rows up to which packing columns of the right operand does not pay.
+const fewPanels = 2
 
-// unpacked reports whether Unpacked computes a product: packing the operands would take longer than reading them in place.
-func (s *Shape) unpacked(spec *cpe.Spec) bool {
-	mr, nr := vgemm.Tile()
-	near := s.N > nr/2 && s.K > 0 && s.K <= unpackedDepth && 4*s.K*s.N <= spec.LDMBytes/unpackedShare
-	return vgemm.HasStrided() && near && !s.TransB && (!s.TransA || s.M <= fewPanels*mr)
+// unpacked reports whether Unpacked computes a product: the rows of both operands can be read in place, and K is one block of Packed, so that the sums are
+// the same.
+func (s *Shape) unpacked(*cpe.Spec) bool {
+	return vgemm.HasStrided() && !s.TransB && s.K <= hostDepth && !s.streams() && s.values()
 }
 
 // newUnpacked plans Unpacked: both operands are read in place, except panels that would reach beyond them.
@@ -65,16 +62,22 @@ func newOwnPanels(s *Shape) ownPanels {
 // passValues is approximately the number of values of the left operand that one pass over the columns of C reuses from L1.
 const passValues = 4096
 
+// passRows is the number of rows of C in a pass.
+func (s *Shape) passRows() int {
+	mr, _ := vgemm.Tile()
+	return max(1, passValues/(mr*s.K)) * mr
+}
+
 // multiplyUnpacked computes a worker's part of C, which may be empty. Sums have the same order as with packed operands.
 func (w *gemmWorker) multiplyUnpacked(s *Shape) {
 	job, c := &w.job, &w.job.C
 	if job.M0 >= job.M1 || job.N0 >= job.N1 {
 		return
 	}
-	mr, nr := vgemm.Tile()
+	_, nr := vgemm.Tile()
 	packed := s.packedColumns(job.N1 - job.N0)
 	w.b.Gather(w.own.right, cpe.Layout{Panel: nr}, 0, job.N1-packed, s.K, packed)
-	pass := max(1, passValues/(mr*s.K)) * mr
+	pass := s.passRows()
 	for i, m := job.M0, 0; i < job.M1; i += m {
 		m = w.a.AtOnce(i, min(pass, job.M1-i), s.K)
 		left, down, along := w.a.Strided(w.own.left, i, m, 0, s.K)

@@ -62,7 +62,7 @@ var allowed = []struct {
 	{"cpe/pipes", nil},
 	{"cpe/kernel/tiling", nil},
 	{"cpe/kernel/shape", []string{"cpe", "cpe/kernel/tiling", "internal/base/simd/", "internal/base/suggest"}},
-	{"cpe/kernel/kerneltest", []string{"cpe", "cpe/kernel/quant", "cpe/kernel/shape", "internal/base/simd/vec"}},
+	{"cpe/kernel/kerneltest", []string{"cpe", "cpe/kernel/quant", "cpe/kernel/shape", "internal/base/cputime", "internal/base/simd/vec", "internal/base/simd/isa"}},
 	{"cpe/kernel/op", []string{"cpe", "cpe/kernel/quant", "cpe/kernel/shape", "internal/base/pages"}},
 	{"cpe/kernel/quant", nil},
 	{"cpe/kernel/factors", []string{"cpe/kernel/quant", "internal/base/simd/vconv"}},
