@@ -16,7 +16,7 @@ const (
 )
 
 // Parts returns the number of parts of a sum over some units of a batch of images: few, or so many powers of two times it that each part has least units or
-// more. size is the number of values of a part. It depends on the problem alone, as the bits of the sum do.
+// more. size is the number of values of a part, or 0 if nothing bounds the memory of all. It depends on the problem alone, as the bits of the sum do.
 func Parts(images, units, few, least, size int) int {
 	n := few
 	for images > FewImages && 2*n <= min(mostParts, units/least, partsValues/max(1, size)) {

@@ -102,14 +102,13 @@ func (g *Blocked) adds() bool { return g.shape.Accumulate && !g.overwrite && g.b
 // RunGroup computes a core group's part of C.
 func (g *Blocked) RunGroup(cg *cpe.CoreGroup) error { return g.each(g, cg) }
 
-// multiply runs a core group's nest on its rows or columns of C or, with MeshSums, on its part of K.
+// multiply runs a core group's nest on its parts of C or, with MeshSums, on its part of K.
 func (g *Blocked) multiply(cg *cpe.CoreGroup) error {
 	w := g.worker(cg)
 	if g.split.byDepth {
 		w.job.C, w.job.Accumulate = cpe.Plain(g.partials.Of(cg.Index()), g.shape.N), false
 	}
-	g.split.Share(cg, &w.job)
-	return w.product.Run(cg, &w.job)
+	return g.split.Share(cg, &w.job, func() error { return w.product.Run(cg, &w.job) })
 }
 
 // worker returns a core group's worker; its job is the whole product.

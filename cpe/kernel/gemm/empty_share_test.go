@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
@@ -93,14 +94,15 @@ func TestProductsOfNothing(t *testing.T) {
 
 // TestProductsOfNoColumns: a result without columns, or without rows, is nothing to do for any kernel of products.
 func TestProductsOfNoColumns(t *testing.T) {
-	m := kerneltest.PartsMachine(t, 1, 2)
-	for _, s := range []Shape{{M: 33, K: 513, TransB: true}, {M: 33, K: 513}, {N: 33, K: 513, TransB: true}, {N: 33, K: 513, TransA: true}} {
-		p, err := New(m, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Run(make([]float32, s.M*s.K), make([]float32, s.K*s.N), make([]float32, s.N), nil); err != nil {
-			t.Errorf("%v: %v", s, err)
+	for _, m := range []*cpe.Machine{kerneltest.PartsMachine(t, 1, 2), kerneltest.HostMachine(t, 8)} {
+		for _, s := range []Shape{{M: 33, K: 513, TransB: true}, {M: 33, K: 513}, {N: 33, K: 513, TransB: true}, {N: 33, K: 513, TransA: true}, {K: 17}} {
+			p, err := New(m, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Run(make([]float32, s.M*s.K), make([]float32, s.K*s.N), make([]float32, s.N), nil); err != nil {
+				t.Errorf("%v: %v", s, err)
+			}
 		}
 	}
 }

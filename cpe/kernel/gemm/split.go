@@ -1,49 +1,95 @@
 package gemm
 
 import (
+	"cmp"
+
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 )
 
-// Split says how core groups share a product: rows or columns of C in whole panels, or the sum over K.
+// Split says how core groups share a product: rows or columns of C in whole panels, or the sum over K. Many core groups share the rows of pieces of some
+// columns, or the columns of pieces of some rows: otherwise each would have few rows, and pack all columns.
 type Split struct {
 	byRows, byDepth bool
 	unit            int
+	piece           int // columns of a piece, or rows, if its rows are not shared; 0: all
 	Groups          int // 0: all
 }
 
-// packingFlops is the cost of packing one value on the host, in flops of the micro-kernel.
-const packingFlops = 32
+const (
+	// packingFlops is the cost of packing one value on the host, in flops of the micro-kernel.
+	packingFlops = 32
+	// pieceGroups is the least number of core groups for a piece.
+	pieceGroups = 4
+)
 
-// NewSplit chooses rows or columns, whichever leaves the busiest core group less multiplying and packing. If core groups share the images of
+// NewSplit chooses rows or columns, and pieces, whichever leaves the busiest core group least multiplying and packing. If core groups share the images of
 // every layer, it chooses rows, which are images. If K is less than Plan.Share.Short, it chooses rows even if some groups get more: no cache
 // line of C is then written by two cores.
 func NewSplit(spec *cpe.Spec, p Plan, s Shape) Split {
 	if spec.Software.DataParallel {
 		return Split{byRows: true, unit: 1}
 	}
-	row, col := Split{byRows: true, unit: p.Share.Rows}, Split{unit: p.Share.Cols}
+	groups := 0
 	if 2*s.M*s.N*s.K < p.Share.Least {
-		row.Groups, col.Groups = 1, 1
+		groups = 1
 	}
-	rows := tiling.Blocks(tiling.Blocks(s.M, row.unit), spec.CoreGroups) * row.unit
-	cols := tiling.Blocks(tiling.Blocks(s.N, col.unit), spec.CoreGroups) * col.unit
-	short := s.K < p.Share.Short && 4*rows*s.N <= 5*s.M*cols
-	if short || 2*rows*s.N+packingFlops*(rows+s.N) < 2*s.M*cols+packingFlops*(s.M+cols) {
+	row, col := Split{byRows: true, unit: p.Share.Rows, Groups: groups}, Split{unit: p.Share.Cols, Groups: groups}
+	if s.K < p.Share.Short && 4*row.busiest(spec, s.M, s.N)*s.N <= 5*s.M*col.busiest(spec, s.N, s.M) {
 		return row
 	}
-	return col
+	best, least := col, col.work(spec, s.N, s.M)
+	try := func(c Split, shared, other int) {
+		if w := c.work(spec, shared, other); w < least {
+			best, least = c, w
+		}
+	}
+	try(row, s.M, s.N)
+	for n := 2; n*pieceGroups <= spec.CoreGroups && !spec.HasDMA() && min(s.M, s.N) > 0; n *= 2 {
+		row.piece, col.piece = tiling.Even(s.N, tiling.Blocks(s.N, n), col.unit), tiling.Even(s.M, tiling.Blocks(s.M, n), row.unit)
+		try(row, s.M, s.N)
+		try(col, s.N, s.M)
+	}
+	return best
 }
 
-// Share restricts a job to a core group's part.
-func (s *Split) Share(g *cpe.CoreGroup, job *Job) {
-	lo, hi := &job.N0, &job.N1
+// busiest is the largest number of rows, or columns, that a core group has of a piece's or of several pieces'.
+func (s *Split) busiest(spec *cpe.Spec, shared, other int) int {
+	return tiling.Blocks(tiling.Blocks(shared, s.unit)*s.pieces(other), spec.CoreGroups) * s.unit
+}
+
+// pieces is the number of pieces of an extent.
+func (s *Split) pieces(extent int) int {
+	return max(1, tiling.Blocks(extent, max(1, cmp.Or(s.piece, extent))))
+}
+
+// work is the multiplying and packing of the busiest core group for each of K.
+func (s *Split) work(spec *cpe.Spec, shared, other int) int {
+	n, width := s.busiest(spec, shared, other), cmp.Or(s.piece, other)
+	return 2*n*width + packingFlops*(n+width)
+}
+
+// Share does a core group's parts of a job, one after the other; each is in one piece.
+func (s *Split) Share(g *cpe.CoreGroup, job *Job, do func() error) error {
+	lo, hi, from, to := &job.N0, &job.N1, &job.M0, &job.M1
 	switch {
 	case s.byRows:
-		lo, hi = &job.M0, &job.M1
+		lo, hi, from, to = from, to, lo, hi
 	case s.byDepth:
 		lo, hi = &job.K0, &job.K1
 	}
-	from, to := tiling.Share(g, *hi-*lo, s.unit)
-	*lo, *hi = *lo+from, *lo+to
+	first, end, before, behind := *lo, *hi, *from, *to
+	units, width := tiling.Blocks(end-first, s.unit), cmp.Or(s.piece, behind-before)
+	at, last := g.Share(units * s.pieces(behind-before))
+	for at < last {
+		unit, piece := at%units, before+at/units*width
+		n := min(units-unit, last-at)
+		*lo, *hi = first+unit*s.unit, min(end, first+(unit+n)*s.unit)
+		*from, *to = piece, min(behind, piece+width)
+		if err := do(); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
 }

@@ -32,13 +32,14 @@ func newUnpacked(m *cpe.Machine, s Shape) (*Blocked, error) {
 // runUnpacked computes a core group's part of C.
 func (g *Blocked) runUnpacked(cg *cpe.CoreGroup) error {
 	w := g.worker(cg)
-	g.split.Share(cg, &w.job)
-	if g.bias != nil {
-		w.job.startRows()
-		w.job.Accumulate = true
-	}
-	w.multiplyUnpacked(&g.shape)
-	return nil
+	return g.split.Share(cg, &w.job, func() error {
+		if g.bias != nil {
+			w.job.startRows()
+			w.job.Accumulate = true
+		}
+		w.multiplyUnpacked(&g.shape)
+		return nil
+	})
 }
 
 // packedColumns is the number of columns of the right operand that are packed nevertheless. Columns that fill no panel always are. All are if

@@ -100,7 +100,7 @@ func NewPlan(spec *cpe.Spec, s *Pass) (p Plan, err error) {
 	if spec.HasDMA() {
 		p, err = s.planLDM(spec)
 	} else {
-		p = s.planInPlace()
+		p = s.planInPlace(spec)
 	}
 	p.Dims = s.Dims
 	for k, t := range p.Tile {
@@ -111,10 +111,15 @@ func NewPlan(spec *cpe.Spec, s *Pass) (p Plan, err error) {
 	return p, err
 }
 
-// planInPlace cuts a pass into tiles that alias the arrays and stay in L2. The number of core groups has no influence.
-func (s *Pass) planInPlace() Plan {
+// planInPlace cuts a pass into tiles that alias the arrays and stay in L2: at least 16, or four for each core group, if they are not too small for that. The
+// number of core groups has no influence on sums, which are added tile by tile.
+func (s *Pass) planInPlace(spec *cpe.Spec) Plan {
 	full, _, _ := s.arrays()
-	p := Plan{Back: s.Back, Tile: s.fit(full * max(leastHostTile, min(tiling.HostTile, s.values()/16)))}
+	tiles := 16
+	if s.Sums == 0 {
+		tiles = max(tiles, 4*spec.CoreGroups)
+	}
+	p := Plan{Back: s.Back, Tile: s.fit(full * max(leastHostTile, min(tiling.HostTile, s.values()/tiles)))}
 	switch {
 	case s.ByMid:
 		p.Tile[0], p.Tile[2] = s.Dims[0], s.Dims[2]

@@ -1,6 +1,7 @@
 package direct
 
 import (
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/gemm"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
@@ -14,6 +15,17 @@ func steps(p *conv.Problem, s op.Step) error {
 		return op.Among(s, op.Floor)
 	}
 	return op.Among(s)
+}
+
+// multiply computes a core group's parts of a product. With below it then replaces the negative results by 0.
+func multiply(g *cpe.CoreGroup, split *gemm.Split, product *gemm.Nest, job *gemm.Job, below bool) error {
+	return split.Share(g, job, func() error {
+		if err := product.Run(g, job); err != nil || !below {
+			return err
+		}
+		floor(job)
+		return nil
+	})
 }
 
 // floor replaces the negative results of a core group's job by 0, soon after they are computed.

@@ -159,12 +159,8 @@ func (v *implicitConv) RunGroup(g *cpe.CoreGroup) error {
 			}
 			v.weightGradient(w, group, v.Args.DW)
 		}
-		v.split.Share(g, &w.job)
-		if err := w.product.Run(g, &w.job); err != nil {
+		if err := multiply(g, &v.split, w.product, &w.job, v.Args.Floor); err != nil {
 			return err
-		}
-		if v.Args.Floor {
-			floor(&w.job)
 		}
 	}
 	return nil

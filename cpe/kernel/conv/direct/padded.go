@@ -172,12 +172,8 @@ func (p multiplyPadded) RunGroup(g *cpe.CoreGroup) error {
 		if bias := p.Args.Bias; bias != nil {
 			w.job.Bias = bias[group*p.out:]
 		}
-		p.split.Share(g, &w.job)
-		if err := w.product.Run(g, &w.job); err != nil {
+		if err := multiply(g, &p.split, w.product, &w.job, p.Args.Floor); err != nil {
 			return err
-		}
-		if p.Args.Floor {
-			floor(&w.job)
 		}
 	}
 	return nil

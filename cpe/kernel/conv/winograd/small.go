@@ -90,7 +90,7 @@ func newSmall(t *task) {
 	fit := spec.LDMBytes / 2 / 4 / (form.Points() * (s.C + s.Out) * tiles)
 	v.sums = newPointRows(form.Points(), s.C, s.Out)
 	v.sums.size += v.sums.width
-	v.chunks = conv.Parts(s.N, s.N, smallChunks, chunkImages, v.sums.size)
+	v.chunks = conv.Parts(s.N, s.N, smallChunks, chunkImages, 0) // sums fit L2, and so many images take more memory
 	v.block = tiling.Even(tiling.Blocks(s.N, v.chunks), max(1, fit), 1)
 	v.v, v.y = newPointRows(form.Points(), v.block*tiles, s.C), newPointRows(form.Points(), v.block*tiles, s.Out)
 	weights := &convolution{task: t, backward: true, unrotated: true, grid: v.grid, in: s.Out, out: s.C, workers: v.workers}
