@@ -60,6 +60,8 @@ const (
 	startNs = 1000.0
 	// panelColumns is the number of columns with which a kernel multiplies a value that it has read.
 	panelColumns = 32
+	// rowWork is the work on an image's scores in softmax, beyond that on their values, in operations of the inner loops: 180 ns forward and 90 backward.
+	rowWork = 13000
 	// storedWork is the work on a weight that is packed, mapped or collected, in operations of the inner loops.
 	storedWork = 250
 	// updateBytes are those of a weight in an update: weight, gradient and momentum are read, two of them written.
@@ -102,6 +104,7 @@ type pass struct {
 	operations  float64
 	rounded     bool    // in bfloat16
 	bytes       float64 // of its arrays
+	results     float64 // of the layer's tops
 	programs    []Division
 	parts       []float64 // of the pass's work, by program
 }
@@ -127,10 +130,13 @@ func (s *plans) look(n *swnet.Net) error {
 	}
 	for i := range n.NumLayers() {
 		values, weights := count(n.Bottoms(i))+count(n.Tops(i)), count(n.Layer(i).Params())
-		products := 2 * multiplyAdds(n, i)
+		products, results := 2*multiplyAdds(n, i), count(n.Tops(i))
 		bytes := 4 * (values + weights)
 		if products == 0 {
-			work := elementWork(n.LayerType(i)) * count(n.Tops(i))
+			work := elementWork(n.LayerType(i)) * results
+			if strings.HasPrefix(n.LayerType(i), "Softmax") {
+				work = elementWork(n.LayerType(i))*count(n.Bottoms(i)) + rowWork*float64(s.batch)
+			}
 			s.passes = append(s.passes, pass{layer: n.LayerName(i), name: "forward", operations: work, bytes: 4 * values},
 				pass{layer: n.LayerName(i), name: "backward", operations: 1.5 * work, bytes: 6 * values})
 			continue
@@ -140,7 +146,7 @@ func (s *plans) look(n *swnet.Net) error {
 			return err
 		}
 		for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient, shape.InputGradient} {
-			one := pass{layer: n.LayerName(i), name: d.String(), operations: products, bytes: bytes}
+			one := pass{layer: n.LayerName(i), name: d.String(), operations: products, bytes: bytes, results: results}
 			for _, e := range list {
 				if e.Direction == d {
 					one.operations, one.rounded = cmp.Or(e.Work, products), strings.Contains(string(e.Runs), "bf16")
@@ -180,9 +186,10 @@ func (s *plans) enter(list []Division) {
 			s.passes[i].programs = append(s.passes[i].programs, d)
 			continue
 		}
-		// A pass over the arrays of a layer with products, such as the sums of its biases.
+		// A pass over the results of a layer with products, or over their gradients: the sums of its biases, or what its products do not finish.
 		i := slices.IndexFunc(s.passes, func(p pass) bool { return p.layer == d.Layer && p.name == "forward" })
-		s.passes = append(s.passes, pass{layer: d.Layer, name: d.Pass, operations: s.passes[i].bytes, bytes: s.passes[i].bytes, programs: []Division{d}})
+		n := s.passes[i].results
+		s.passes = append(s.passes, pass{layer: d.Layer, name: d.Program, operations: elementWork("") * n, bytes: 4 * n, programs: []Division{d}})
 	}
 	s.passes = slices.DeleteFunc(s.passes, func(p pass) bool { return len(p.programs) == 0 })
 	for i := range s.passes {
@@ -192,6 +199,9 @@ func (s *plans) enter(list []Division) {
 
 // passOf names the pass to which a program belongs, by the program's name where a layer's backward pass computes two gradients.
 func passOf(d *Division) string {
+	if d.Program == "finishing" {
+		return d.Program
+	}
 	if d.Pass == "forward" {
 		return d.Pass
 	}
@@ -200,7 +210,7 @@ func passOf(d *Division) string {
 			return g.String()
 		}
 	}
-	if strings.HasPrefix(d.Program, "gemm ") || strings.HasPrefix(d.Program, "convolution gradients") {
+	if strings.HasPrefix(d.Program, "gemm ") || strings.Contains(d.Program, " gradients") {
 		if strings.Contains(d.Program, "A B") {
 			return shape.InputGradient.String()
 		}

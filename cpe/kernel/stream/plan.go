@@ -77,6 +77,8 @@ const (
 	// leastHostTile is the smallest number of values of a tile in main memory, leastTile that of a transfer to LDM: 512 bytes.
 	leastHostTile = 4 << 10
 	leastTile     = 128
+	// rowWork is the number of values whose pass takes as long as one row of few values, with inner 1: softmax takes 200 ns for each.
+	rowWork = 200
 	// nearRun is the largest number of values of a mid in a tile of a pass with Near. A few runs of this length fit L2, and memory is fast for
 	// long runs.
 	nearRun = 4096
@@ -119,7 +121,11 @@ func (s *Pass) planInPlace(spec *cpe.Spec) Plan {
 	if s.Sums == 0 {
 		tiles = max(tiles, 4*spec.CoreGroups)
 	}
-	p := Plan{Back: s.Back, Tile: s.fit(full * max(leastHostTile, min(tiling.HostTile, s.values()/tiles)))}
+	budget := full * max(leastHostTile, min(tiling.HostTile, s.work()/tiles))
+	if s.shortRows() {
+		budget = budget * s.Dims[1] / rowWork
+	}
+	p := Plan{Back: s.Back, Tile: s.fit(budget)}
 	switch {
 	case s.ByMid:
 		p.Tile[0], p.Tile[2] = s.Dims[0], s.Dims[2]
@@ -165,6 +171,17 @@ func (s *Pass) planPieces(spec *cpe.Spec, asked int) (Plan, error) {
 
 // values is the number of values of a Full array.
 func (s *Pass) values() int { return tiling.Size(s.Dims[:]) }
+
+// shortRows reports whether Op works on rows of few values along mid, which takes longer than their values do.
+func (s *Pass) shortRows() bool { return s.WholeMid && s.Dims[2] == 1 && s.Dims[1] < rowWork }
+
+// work is the number of values of a Full array whose pass takes as long.
+func (s *Pass) work() int {
+	if s.shortRows() {
+		return s.Dims[0] * rowWork
+	}
+	return s.values()
+}
 
 // StaysByMid reports whether Pass.ByMid saves reads from memory: tiles alias the arrays, a mid has more than one value for each outer, and
 // all its values in so many arrays fit L2.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
 )
 
@@ -41,6 +42,36 @@ func TestNearTilesAreLong(t *testing.T) {
 		}
 		if p.Tile != c.want {
 			t.Errorf("%v: tiles of %v, want %v", c.dims, p.Tile, c.want)
+		}
+	}
+}
+
+// TestTilesForCores: on 64 cores a pass has tiles for all of them, and short rows count for more than their values. Sums are cut alike for any number of cores.
+func TestTilesForCores(t *testing.T) {
+	few, many := kerneltest.HostSpec(t), kerneltest.HostSpec(t)
+	few.CoreGroups, many.CoreGroups = 2, 64
+	for _, c := range []struct {
+		dims  [3]int
+		rows  bool
+		sums  int
+		tiles [2]int // on 2 and on 64 cores
+	}{
+		{dims: [3]int{512, 500, 1}, tiles: [2]int{16, 64}},
+		{dims: [3]int{800, 64, 64}, tiles: [2]int{200, 267}},
+		{dims: [3]int{512, 500, 1}, sums: 1, tiles: [2]int{16, 16}},
+		{dims: [3]int{512, 10, 1}, rows: true, tiles: [2]int{16, 26}},
+		{dims: [3]int{512, 10, 1}, rows: true, sums: 1, tiles: [2]int{16, 16}},
+		{dims: [3]int{16, 10, 1}, rows: true, tiles: [2]int{1, 1}},
+		{dims: [3]int{0, 10, 1}, rows: true},
+	} {
+		for i, spec := range []*cpe.Spec{&few, &many} {
+			p, err := NewPlan(spec, &Pass{Name: "cut", Dims: c.dims, WholeMid: c.rows, Sums: c.sums, Ins: []Array{Full}, Outs: []Array{Full}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Tiles() != c.tiles[i] {
+				t.Errorf("%+v, %d cores: %d tiles", c, spec.CoreGroups, p.Tiles())
+			}
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (k *Kernel) Run(ins, outs [][]float32) error {
 	for i := range k.workers {
 		k.workers[i].err = nil
 	}
-	if err := k.machine.Run(k, k.machine.GroupsFor(k.stream.values(), tiling.HostTile)); err != nil {
+	if err := k.machine.Run(k, k.machine.GroupsFor(k.stream.work(), tiling.HostTile)); err != nil {
 		return err
 	}
 	for i := range k.workers {
