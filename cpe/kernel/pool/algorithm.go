@@ -28,11 +28,12 @@ type way struct {
 	run     func(p *Kernel, g *cpe.CoreGroup) error
 }
 
-// algorithms lists them. The first that supports a pooling computes it; ByTiles supports all that lie in planes.
+// algorithms lists them. On the host, the one of least cost computes a pooling (cost.go), but for means: their sums are in one order, which decides
+// training's bits, so that algorithms of another order decline. On a modelled machine the first that supports a pooling computes it.
 var algorithms = op.List[Shape, *way]{Algorithms: []*algorithm{
 	{
 		Name: ByBlocks, Doc: "makes vectors of channels; inputs, outputs or both are in blocks of channels",
-		Supports: when((*Shape).inBlocks, "inputs and outputs are in planes"), Kernel: by((*Kernel).prepareBlocks, (*Kernel).runBlocks),
+		Supports: when((*Shape).inBlocks, "inputs and outputs are in planes"), Cost: planesCost, Kernel: by((*Kernel).prepareBlocks, (*Kernel).runBlocks),
 	},
 	{
 		Name: ByPieces, Doc: "goes through tiles in LDM whose windows pass through it in pieces",
@@ -40,19 +41,21 @@ var algorithms = op.List[Shape, *way]{Algorithms: []*algorithm{
 	},
 	{
 		Name: Global, Doc: "makes the mean of each whole plane",
-		Supports: inMemory((*Shape).global, "it is for means of whole planes without padding"), Kernel: by(nothing, (*Kernel).runGlobal),
+		Supports: inMemory((*Shape).global, "it is for means of whole planes without padding"), Cost: globalCost, Kernel: by(nothing, (*Kernel).runGlobal),
 	},
 	{
 		Name: ByPlanes, Doc: "has vector kernels for the window's extent and stride",
-		Supports: inMemory((*Shape).byPlanes, "there is no vector kernel for the window's extent, stride and method"), Kernel: by((*Kernel).preparePlanes, (*Kernel).runPlanes),
+		Supports: inMemory((*Shape).byPlanes, "there is no vector kernel for the window's extent, stride and method"), Declines: summedBy(ByPlanes), Cost: planesCost,
+		Kernel: by((*Kernel).preparePlanes, (*Kernel).runPlanes),
 	},
 	{
-		Name: ByColumns, Doc: "pools down the columns first, then along the rows",
-		Supports: inMemory((*Shape).byColumns, "it is for means, and forward for maxima of windows that meet"), Kernel: by((*Kernel).prepareColumns, (*Kernel).runColumns),
+		Name: ByColumns, Doc: "adds up the columns of windows first, then along the rows",
+		Supports: inMemory((*Shape).byColumns, "it is for means of windows that meet the image"), Declines: summedBy(ByColumns), Cost: columnsCost,
+		Kernel: by((*Kernel).prepareColumns, (*Kernel).runColumns),
 	},
 	{
 		Name: ByTiles, Doc: "goes through the windows of tiles one by one",
-		Kernel: by(nothing, (*Kernel).runTiles),
+		Supports: when((*Shape).inPlanes, "it is for planes"), Declines: summedBy(ByTiles), Cost: tilesCost, Kernel: by(nothing, (*Kernel).runTiles),
 	},
 }}
 
@@ -69,7 +72,26 @@ func when(holds func(s *Shape, spec *cpe.Spec, d shape.Direction) bool, reason s
 // inMemory is when, for algorithms that read planes in place.
 func inMemory(holds func(s *Shape, spec *cpe.Spec, d shape.Direction) bool, reason string) func(*Problem) error {
 	return func(p *Problem) error {
-		return op.FirstReason(op.Unless(!p.Spec.HasDMA(), "planes must be in main memory"), when(holds, reason)(p))
+		return op.FirstReason(op.Unless(!p.Spec.HasDMA() && p.Shape.inPlanes(p.Spec, p.Direction), "planes must be in main memory"), when(holds, reason)(p))
+	}
+}
+
+// summedBy declines means whose sums are those of another algorithm: pool-global's, then those of a kernel for the window, then of columns, unless lines of
+// them would be mostly padding.
+func summedBy(name string) func(*Problem) error {
+	return func(p *Problem) error {
+		s, first := &p.Shape, ByTiles
+		switch {
+		case s.Method != Ave || p.Spec.HasDMA():
+			return nil
+		case s.global(p.Spec, p.Direction) && !p.Spec.LeavesOut(Global):
+			first = Global
+		case s.byPlanes(p.Spec, p.Direction) && !p.Spec.LeavesOut(ByPlanes):
+			first = ByPlanes
+		case s.byColumns(p.Spec, p.Direction) && max(s.KW, s.SW) <= 2*s.W && !p.Spec.LeavesOut(ByColumns):
+			first = ByColumns
+		}
+		return op.Unless(name == first, "these means have the sums of %s", first)
 	}
 }
 

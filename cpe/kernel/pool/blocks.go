@@ -33,6 +33,9 @@ const reorderedValues = 32 << 10
 // inBlocks reports whether inputs, outputs or both lie in blocks of channels.
 func (s *Shape) inBlocks(*cpe.Spec, shape.Direction) bool { return s.InBlocks || s.OutBlocks }
 
+// inPlanes reports whether both lie in planes.
+func (s *Shape) inPlanes(*cpe.Spec, shape.Direction) bool { return !s.InBlocks && !s.OutBlocks }
+
 // prepareBlocks prepares pooling in blocks of channels. It returns an error if there are no kernels for that.
 func (p *Kernel) prepareBlocks() error {
 	s := &p.shape

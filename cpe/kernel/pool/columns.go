@@ -9,30 +9,20 @@ import (
 	"github.com/swcaffe/swcaffe/internal/base/simd/vpool"
 )
 
-// columnPool pools planes by windows of any shape: each column over the rows of a line of windows first, then along the line.
+// columnPool makes means of windows of any shape: each column is summed over the rows of a line of windows first, then the line.
 type columnPool struct {
 	workers  []columnWorker // of each core group
-	divisors []float32      // sizes of windows, for means
+	divisors []float32      // sizes of windows
 }
 
 // columnWorker has a core group's buffers. A gradient of means is summed by input, in the order of the means.
 type columnWorker struct {
-	lines []float32 // sums of columns, for every line of windows, with zeros for the padding around them; or maxima, for one line
-	at    []int32   // indices of these maxima in the plane
+	lines []float32 // sums of columns, for every line of windows, with zeros for the padding around them
 	apart []float32 // gradients of all lines of means over their windows' sizes: see spread
 }
 
-// byColumns reports whether a direction is computed down the columns: means, unless lines of them would be mostly padding, and maxima where
-// that takes less time, but not their gradient.
-func (s *Shape) byColumns(_ *cpe.Spec, d shape.Direction) bool {
-	switch {
-	case !s.Meets():
-		return false
-	case s.Method == Ave:
-		return max(s.KW, s.SW) <= 2*s.W
-	}
-	return s.Method == Max && d != shape.InputGradient && s.maximaByColumns()
-}
+// byColumns reports whether there are means of windows that meet the image.
+func (s *Shape) byColumns(*cpe.Spec, shape.Direction) bool { return s.Method == Ave && s.Meets() }
 
 // prepareColumns prepares pooling by columns.
 func (p *Kernel) prepareColumns() error {
@@ -40,17 +30,11 @@ func (p *Kernel) prepareColumns() error {
 	p.columns = &columnPool{workers: make([]columnWorker, spec.CoreGroups)}
 	for i := range p.columns.workers {
 		c := &p.columns.workers[i]
-		if s.Method == Max {
-			c.lines, c.at = pages.Make[float32](s.W), pages.Make[int32](s.W)
-			continue
-		}
 		c.lines, c.apart = pages.Make[float32](s.OH*s.paddedLine()), pages.Make[float32](s.OH*s.lineApart())
 	}
-	if s.Method == Ave {
-		p.columns.divisors = pages.Make[float32](s.OH * s.OW)
-		for i := range p.columns.divisors {
-			p.columns.divisors[i] = float32(s.divisor(i/s.OW, i%s.OW))
-		}
+	p.columns.divisors = pages.Make[float32](s.OH * s.OW)
+	for i := range p.columns.divisors {
+		p.columns.divisors[i] = float32(s.divisor(i/s.OW, i%s.OW))
 	}
 	return nil
 }
@@ -72,13 +56,6 @@ func (s *Shape) lineApart() int {
 // disjoint reports whether windows share no column.
 func (s *Shape) disjoint() bool { return s.SW >= s.KW }
 
-// maximaByColumns reports whether maxima take less time by columns, where each window of columns' maxima is read value by value, than in
-// vectors of windows, which exist for strides of 1 and 2.
-func (s *Shape) maximaByColumns() bool {
-	const lanes, value = 16, 4 // the cost of a value in vectors
-	return s.SW > 2 || s.KH*tiling.Blocks(s.W, lanes)+value*s.OW*s.KW < s.KH*s.KW*tiling.Blocks(s.OW, lanes)
-}
-
 // runColumns pools a core group's share of the planes.
 func (p *Kernel) runColumns(g *cpe.CoreGroup) error {
 	s, c := &p.shape, &p.columns.workers[g.Index()]
@@ -86,12 +63,9 @@ func (p *Kernel) runColumns(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(s.N * s.C)
 	for n := lo; n < hi; n++ {
 		x, y := p.x[n*in:(n+1)*in], p.y[n*out:(n+1)*out]
-		switch {
-		case s.Method == Max:
-			c.maxima(s, y, p.mask[n*out:(n+1)*out], x)
-		case p.backward:
+		if p.backward {
 			c.meansGrad(s, x, y, p.columns.divisors)
-		default:
+		} else {
 			c.means(s, y, x, p.columns.divisors)
 		}
 	}
@@ -154,33 +128,4 @@ func (c *columnWorker) spread(s *Shape, line, dy, divisors []float32) {
 			line[x] = share
 		}
 	}
-}
-
-// maxima pools a plane into the largest values of windows; mask gets their indices in the plane.
-func (c *columnWorker) maxima(s *Shape, y []float32, mask []int32, x []float32) {
-	for oy := range s.OH {
-		y0, y1 := tiling.Window(oy, s.SH, s.PH, s.KH, s.H)
-		down := s.down(y1 - y0)
-		vpool.Max(c.lines[:s.W], c.at, x[y0*s.W:], y0*s.W, s.W, &down)
-		for ox := range s.OW {
-			x0, x1 := tiling.Window(ox, s.SW, s.PW, s.KW, s.W)
-			y[oy*s.OW+ox], mask[oy*s.OW+ox] = firstLargest(c.lines[x0:x1], c.at[x0:x1])
-		}
-	}
-	if s.ReLU {
-		rectify(y, mask)
-	}
-}
-
-// firstLargest returns the largest value and its place, and of equal values the one with the lowest place. NaN is larger than any number.
-func firstLargest(values []float32, places []int32) (value float32, place int32) {
-	value, place = values[0], places[0]
-	for i, v := range values {
-		switch {
-		case v < value:
-		case v > value, v != v && value == value, places[i] < place && (v == value || v != v):
-			value, place = v, places[i]
-		}
-	}
-	return value, place
 }

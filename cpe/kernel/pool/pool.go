@@ -1,7 +1,8 @@
 // Package pool pools planes of images by windows, and computes the gradient.
 //
-// A [Kernel] is planned for one [Shape]: maximum, mean or stochastic pooling as in Caffe. It takes the first algorithm of an ordered list
-// (algorithm.go) that supports the shape on the machine; Kernel.Algorithm names it. A mask records which input each maximum took.
+// A [Kernel] is planned for one [Shape]: maximum, mean or stochastic pooling as in Caffe. Of the algorithms that
+// support the shape on the machine (algorithm.go) it takes the one of least cost (cost.go); Kernel.Algorithm names it. A mask records which input each maximum
+// took.
 //
 // A convolution or a normalisation can pool its results while they are in a core's cache. Kernel.MaxBand, Kernel.MaxBandGrad and the methods
 // beside them (bands.go) are for that. Their callers set the mask with Kernel.SetMask.
