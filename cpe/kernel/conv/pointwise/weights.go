@@ -58,14 +58,14 @@ func planWeights(spec *cpe.Spec, n int, x, y tensor.Images, pairs bool) weightsP
 	}
 	v := weightsPlan{x, y, pairs, tensor.NewSpans(n, x.Pixels(), sums, 1, 1), x.Direct() && (!y.Direct() || y.Channels >= x.Channels), 1}
 	if n > conv.FewImages {
-		v.parts = max(1, min(mostParts, tiling.Blocks(manyUnits, v.blocks()), v.spans.Count()/partSpans))
+		v.parts = max(1, min(mostSpanParts, tiling.Blocks(manyUnits, v.blocks()), v.spans.Count()/partSpans))
 	}
 	return v
 }
 
-// manyUnits is the number of blocks of channels from which on parts of the spans are not worth their memory, mostParts the largest number of parts, and
-// partSpans the least number of spans in one.
-const manyUnits, mostParts, partSpans = 448, 16, 8
+// manyUnits is the number of blocks of channels from which on parts of the spans are not worth their memory, mostSpanParts the largest number of
+// parts of the spans, and partSpans the least number of spans in one.
+const manyUnits, mostSpanParts, partSpans = 448, 16, 8
 
 // blocks is the number of blocks of channels that core groups share.
 func (v *weightsPlan) blocks() int {

@@ -39,8 +39,8 @@ const gradPanel = 6 * sliceLanes
 const (
 	// manyUnits is the number of units from which on parts of the sum are not worth their memory: seven for each of 64 core groups.
 	manyUnits = evenUnits * 64
-	// mostParts is the largest number of parts, partBlocks the least number of blocks in one.
-	mostParts, partBlocks = 8, 2
+	// mostBlockParts is the largest number of parts of the blocks of patches, partBlocks the least number of blocks in one.
+	mostBlockParts, partBlocks = 8, 2
 )
 
 // sumParts returns the number of parts of the sum over all blocks. It depends on the problem alone, as the bits of the sum do.
@@ -49,7 +49,7 @@ func (v *gradients) sumParts() int {
 	if v.Shape.N <= conv.FewImages {
 		return 1
 	}
-	return max(1, min(mostParts, tiling.Blocks(manyUnits, units), v.grid.patches()/v.block/partBlocks))
+	return max(1, min(mostBlockParts, tiling.Blocks(manyUnits, units), v.grid.patches()/v.block/partBlocks))
 }
 
 // newPanelSums cuts the output channels into blocks of whole slices, so that sums take at most two thirds of L2. Panels are narrower for many core groups.
