@@ -79,11 +79,15 @@ func given[T any](p *T) *T {
 	return p
 }
 
-func opencvParameters(l placed) string {
+// opencvLimits returns a limit for each rule, so that every reason against a layer is named.
+func opencvLimits() (list []limit) {
 	for _, r := range opencvRules {
-		if slices.Contains(r.types, l.param.GetType()) && r.applies(l) {
-			return r.reason
-		}
+		list = append(list, func(l placed) string {
+			if slices.Contains(r.types, l.param.GetType()) && r.applies(l) {
+				return r.reason
+			}
+			return ""
+		})
 	}
-	return ""
+	return list
 }

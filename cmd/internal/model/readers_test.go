@@ -69,6 +69,7 @@ func TestLimits(t *testing.T) {
 		{"opencv", `type: "PriorBox" prior_box_param { min_size: 10 clip: false variance: 0.1 }`, image(3, 8, 8), image(1, 2, 8), ""},
 		{"opencv", `type: "PriorBox" prior_box_param { min_size: 10 variance: 0.1 }`, image(3, 8, 8), image(1, 2, 8), "write clip"},
 		{"opencv", `type: "PriorBox" prior_box_param { min_size: 10 clip: false }`, image(3, 8, 8), image(1, 2, 8), "variance"},
+		{"opencv", `type: "PriorBox" prior_box_param { min_size: 10 }`, image(3, 8, 8), image(1, 2, 8), "write clip; it wants variance"},
 		{"opencv", `type: "PriorBox" prior_box_param { min_size: 10 clip: false variance: 0.1 img_size: 9 }`, image(3, 8, 8), image(1, 2, 8), "img_size"},
 		{"opencv", `type: "PriorBox" prior_box_param { min_size: 9.5 clip: false variance: 0.1 }`, image(3, 8, 8), image(1, 2, 8), "whole numbers"},
 		{"opencv", `type: "DetectionOutput" detection_output_param { code_type: CORNER share_location: true background_label_id: 0 nms_param { nms_threshold: 0.4 } }`, image(3, 8, 8), image(1, 2, 7), ""},
@@ -81,10 +82,13 @@ func TestLimits(t *testing.T) {
 		if _, err := proto.UnmarshalText("layer", []byte(c.layer), &p); err != nil {
 			t.Fatal(err)
 		}
-		reasons := ""
+		var found []string
 		for _, limit := range readerNamed(c.reader).limits {
-			reasons += limit(placed{param: &p, bottoms: c.bottoms, tops: c.tops})
+			if reason := limit(placed{param: &p, bottoms: c.bottoms, tops: c.tops}); reason != "" {
+				found = append(found, reason)
+			}
 		}
+		reasons := strings.Join(found, "; ")
 		if !strings.Contains(reasons, c.want) || c.want == "" && reasons != "" {
 			t.Errorf("%s: %s, bottoms %v: %q, want %q", c.reader, c.layer, c.bottoms, reasons, c.want)
 		}
