@@ -20,7 +20,7 @@ const (
 	// packingFlops is the cost of packing one value on the host, in flops of the micro-kernel.
 	packingFlops = 32
 	// pieceGroups is the least number of core groups for a piece.
-	pieceGroups = 4
+	pieceGroups = 2
 )
 
 // NewSplit chooses rows or columns, and pieces, whichever leaves the busiest core group least multiplying and packing. If core groups share the images of
@@ -38,17 +38,22 @@ func NewSplit(spec *cpe.Spec, p Plan, s Shape) Split {
 	if s.K < p.Share.Short && 4*row.busiest(spec, s.M, s.N)*s.N <= 5*s.M*col.busiest(spec, s.N, s.M) {
 		return row
 	}
-	best, least := col, col.work(spec, s.N, s.M)
-	try := func(c Split, shared, other int) {
-		if w := c.work(spec, shared, other); w < least {
-			best, least = c, w
-		}
+	rows, cols := row.inPieces(spec, s.M, s.N, col.unit, pieceGroups), col.inPieces(spec, s.N, s.M, row.unit, pieceGroups)
+	if rows.work(spec, s.M, s.N) < cols.work(spec, s.N, s.M) {
+		return rows
 	}
-	try(row, s.M, s.N)
-	for n := 2; n*pieceGroups <= spec.CoreGroups && !spec.HasDMA() && min(s.M, s.N) > 0; n *= 2 {
-		row.piece, col.piece = tiling.Even(s.N, tiling.Blocks(s.N, n), col.unit), tiling.Even(s.M, tiling.Blocks(s.M, n), row.unit)
-		try(row, s.M, s.N)
-		try(col, s.N, s.M)
+	return cols
+}
+
+// inPieces returns the split with pieces of the other extent, in whole units, if that leaves the busiest core group less. A piece is for a number of core
+// groups or more.
+func (s Split) inPieces(spec *cpe.Spec, shared, other, unit, groups int) Split {
+	best := s
+	for n := 2; n*groups <= spec.CoreGroups && !spec.HasDMA() && min(shared, other) > 0; n *= 2 {
+		s.piece = tiling.Even(other, tiling.Blocks(other, n), unit)
+		if s.work(spec, shared, other) < best.work(spec, shared, other) {
+			best = s
+		}
 	}
 	return best
 }

@@ -35,6 +35,7 @@ type transposed struct {
 	run     int       // K of one pass over a tile: several blocks
 	tile    int       // rows of B in a tile
 	width   int       // rows of A, rounded up to whole panels
+	split   Split     // of the transpose of C
 	panels  []float32 // packed A, block by block of K
 	sums    []float32 // N x width
 	scratch cpe.Scratch
@@ -57,6 +58,7 @@ func newTransposed(m *cpe.Machine, s Shape) (Kernel, error) {
 	if s.K%pageValues == 0 {
 		t.tile = min(mr, pageRows)
 	}
+	t.split = Split{byRows: true, unit: t.tile}.inPieces(&spec, s.N, s.M, nr, 1)
 	t.scratch.Common = t.width * (s.K + s.N)
 	for i := range t.workers {
 		t.workers[i].edge = pages.Make[float32](mr * t.depth)
@@ -86,37 +88,40 @@ func (t *transposed) Run(a, b, bias, c []float32) error {
 // Name names the product.
 func (t *transposed) Name() string { return "transposed gemm " + t.shape.String() }
 
-// RunGroup computes a core group's columns of C.
+// RunGroup computes a core group's parts of C.
 func (t *transposed) RunGroup(g *cpe.CoreGroup) error {
-	lo, hi := tiling.Share(g, t.shape.N, t.tile)
-	if lo >= hi {
+	job := Job{M1: t.shape.N, N1: t.shape.M}
+	return t.split.Share(g, &job, func() error {
+		t.compute(&t.workers[g.Index()], &job)
 		return nil
-	}
-	if t.bias != nil {
-		for row := lo; row < hi; row++ {
-			vec.Fill(t.sums[row*t.width:(row+1)*t.width], t.bias[row])
-		}
-	}
-	w := &t.workers[g.Index()]
-	w.rows.Set(cpe.Plain(t.b, t.shape.K), false)
-	for k := 0; k < t.shape.K; k += t.run {
-		for row := lo; row < hi; row += t.tile {
-			t.multiply(w, row, min(t.tile, hi-row), k, min(t.shape.K, k+t.run))
-		}
-	}
-	vec.Transpose(t.c[lo:], t.sums[lo*t.width:], t.shape.N, t.width, hi-lo, t.shape.M)
-	return nil
+	})
 }
 
-// multiply adds the products of m rows of B with A, for values [k, end) of K, to their sums.
-func (t *transposed) multiply(w *transposedWorker, row, m, k, end int) {
+// compute computes the part of the transpose of C that a job describes.
+func (t *transposed) compute(w *transposedWorker, job *Job) {
+	if t.bias != nil {
+		for row := job.M0; row < job.M1; row++ {
+			vec.Fill(t.sums[row*t.width+job.N0:row*t.width+job.N1], t.bias[row])
+		}
+	}
+	w.rows.Set(cpe.Plain(t.b, t.shape.K), false)
+	for k := 0; k < t.shape.K; k += t.run {
+		for row := job.M0; row < job.M1; row += t.tile {
+			t.multiply(w, tiling.Span{At: row, N: min(t.tile, job.M1-row)}, tiling.Span{At: job.N0, N: job.N1 - job.N0}, k, min(t.shape.K, k+t.run))
+		}
+	}
+	vec.Transpose(t.c[job.N0*t.shape.N+job.M0:], t.sums[job.M0*t.width+job.N0:], t.shape.N, t.width, job.M1-job.M0, job.N1-job.N0)
+}
+
+// multiply adds the products of some rows of B with some rows of A, for values [k, end) of K, to their sums.
+func (t *transposed) multiply(w *transposedWorker, rows, cols tiling.Span, k, end int) {
 	_, nr := vgemm.Tile()
 	for ; k < end; k += t.depth {
 		deep := min(t.depth, end-k)
-		left, down, along := w.rows.Strided(w.edge, row, m, k, deep)
-		for col := 0; col < t.shape.M; col += nr {
-			panel, n := t.panels[k*t.width+col*deep:], min(nr, t.shape.M-col)
-			vgemm.StridedPanel(m, n, deep, left, down, along, panel, nr, t.sums[row*t.width+col:], t.width, k > 0 || t.bias != nil)
+		left, down, along := w.rows.Strided(w.edge, rows.At, rows.N, k, deep)
+		for col := cols.At; col < cols.End(); col += nr {
+			panel, n := t.panels[k*t.width+col*deep:], min(nr, cols.End()-col)
+			vgemm.StridedPanel(rows.N, n, deep, left, down, along, panel, nr, t.sums[rows.At*t.width+col:], t.width, k > 0 || t.bias != nil)
 		}
 	}
 }
@@ -127,13 +132,17 @@ type packRows struct{ *transposed }
 // Name names the stage.
 func (p *packRows) Name() string { return p.transposed.Name() + ", packing" }
 
-// RunGroup packs a core group's share of the blocks of K.
+// RunGroup packs a core group's share of the panels of all blocks of K.
 func (p *packRows) RunGroup(g *cpe.CoreGroup) error {
 	_, nr := vgemm.Tile()
 	rows := Operand{Matrix: cpe.Plain(p.a, p.shape.K)}
-	lo, hi := tiling.Share(g, p.shape.K, p.depth)
-	for k := lo; k < hi; k += p.depth {
-		rows.Gather(p.panels[k*p.width:], cpe.Layout{Panel: nr, ByRows: true}, 0, k, p.shape.M, min(p.depth, p.shape.K-k))
+	panels := p.width / nr
+	lo, hi := g.Share(tiling.Blocks(p.shape.K, p.depth) * panels)
+	for lo < hi {
+		k, first := lo/panels*p.depth, lo%panels
+		n, deep := min(panels-first, hi-lo), min(p.depth, p.shape.K-k)
+		rows.Gather(p.panels[k*p.width+first*nr*deep:], cpe.Layout{Panel: nr, ByRows: true}, first*nr, k, min(n*nr, p.shape.M-first*nr), deep)
+		lo += n
 	}
 	return nil
 }
