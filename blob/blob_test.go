@@ -2,6 +2,7 @@ package blob
 
 import (
 	"math"
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -142,10 +143,11 @@ func TestSameShape(t *testing.T) {
 
 // TestCountOf: a product beyond the int range gives math.MaxInt, and an extent of 0 gives 0.
 func TestCountOf(t *testing.T) {
+	const long, half = 1 << (bits.UintSize * 5 / 8), 1 << (bits.UintSize/2 - 1)
 	for _, tt := range []struct {
 		shape []int
 		want  int
-	}{{nil, 1}, {[]int{3, 4, 5}, 60}, {[]int{3, 0, 5}, 0}, {[]int{1 << 40, 1 << 40}, math.MaxInt}, {[]int{1 << 40, 1 << 40, 0}, 0}, {[]int{1 << 31, 1 << 31, 2, 1 << 10}, math.MaxInt}} {
+	}{{nil, 1}, {[]int{3, 4, 5}, 60}, {[]int{3, 0, 5}, 0}, {[]int{long, long}, math.MaxInt}, {[]int{long, long, 0}, 0}, {[]int{half, half, 2, 1 << 10}, math.MaxInt}} {
 		if got := CountOf(tt.shape...); got != tt.want {
 			t.Errorf("%v: %d, want %d", tt.shape, got, tt.want)
 		}

@@ -112,7 +112,7 @@ func fromProto(m *machinepb.Machine) Spec {
 		Name: m.GetName(), Description: m.GetDescription(),
 		CoreGroups: int(m.GetCoreGroups()), Rows: int(m.GetMeshRows()), Cols: int(m.GetMeshCols()),
 		ClockGHz: m.GetClockGhz(), FlopsPerCycle: m.GetFlopsPerCycle(), HalfFlops: m.GetHalfFlopsPerCycle(), SpecialCycles: m.GetSpecialCycles(),
-		LDMBytes: int(m.GetLdmBytes()), L1Bytes: int(m.GetL1Bytes()), L3Bytes: int(m.GetL3Bytes()), MemoryBytes: int(m.GetMemoryBytes()),
+		LDMBytes: int(m.GetLdmBytes()), L1Bytes: int(m.GetL1Bytes()), L3Bytes: int(m.GetL3Bytes()), MemoryBytes: int64(m.GetMemoryBytes()),
 		DMA: DMASpec{
 			LatencyNs: m.GetDma().GetLatencyNs(), TransactionBytes: int(m.GetDma().GetTransactionBytes()),
 			MaxPending: int(m.GetDma().GetMaxPending()), OverlapsBuses: m.GetDma().GetOverlapsBuses(),
@@ -134,7 +134,7 @@ func fromProto(m *machinepb.Machine) Spec {
 			ValueBytes: int(m.GetBus().GetValueBytes()),
 		},
 		RMA:    rmaOf(m.GetRma()),
-		Memory: MemorySpec{Shared: m.Memory != nil, GBps: m.GetMemory().GetGbytesPerS(), Bytes: int(m.GetMemory().GetBytes())},
+		Memory: MemorySpec{Shared: m.Memory != nil, GBps: m.GetMemory().GetGbytesPerS(), Bytes: int64(m.GetMemory().GetBytes())},
 		MPE: MPESpec{
 			GFlops: m.GetMpe().GetGflops(), CopyGBps: m.GetMpe().GetCopyGbytesPerS(), CacheBytes: int(m.GetMpe().GetCacheBytes()), StartUs: m.GetMpe().GetStartUs(),
 		},

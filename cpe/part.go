@@ -13,6 +13,6 @@ func (s Spec) Part(n int) (Spec, error) {
 	}
 	s.CoreGroups /= n
 	s.Memory.GBps /= float64(n)
-	s.Memory.Bytes /= n
+	s.Memory.Bytes /= int64(n)
 	return s, nil
 }

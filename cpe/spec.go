@@ -19,10 +19,10 @@ type Spec struct {
 	HalfFlops     float64 // FlopsPerCycle on values of two bytes; 0: the machine has none
 	SpecialCycles float64 // for an exponential, logarithm, division or root
 
-	LDMBytes    int // scratchpad of one CPE
-	L1Bytes     int // cache below the LDM's place on a native machine; 0: none
-	L3Bytes     int // cache that core groups share on a native machine; 0: none
-	MemoryBytes int // main memory of one core group; 0: not stated
+	LDMBytes    int   // scratchpad of one CPE
+	L1Bytes     int   // cache below the LDM's place on a native machine; 0: none
+	L3Bytes     int   // cache that core groups share on a native machine; 0: none
+	MemoryBytes int64 // main memory of one core group; 0: not stated
 
 	Memory MemorySpec // memory that core groups share
 
@@ -45,7 +45,7 @@ type Spec struct {
 type MemorySpec struct {
 	Shared bool
 	GBps   float64 // bandwidth of all core groups together
-	Bytes  int     // 0: not stated
+	Bytes  int64   // 0: not stated
 }
 
 // BusSpec describes the register buses along rows and columns.
@@ -84,11 +84,11 @@ func (s Spec) PeakGFlops() float64 { return float64(s.CPEs()) * s.FlopsPerCycle 
 func (s Spec) LDMFloats() int { return s.LDMBytes / s.Bytes(1) }
 
 // TotalMemoryBytes returns the main memory of all core groups; 0: not stated.
-func (s Spec) TotalMemoryBytes() int {
+func (s Spec) TotalMemoryBytes() int64 {
 	if s.Memory.Shared {
 		return s.Memory.Bytes
 	}
-	return s.MemoryBytes * s.CoreGroups
+	return s.MemoryBytes * int64(s.CoreGroups)
 }
 
 // BandwidthGBps returns the highest bandwidth at which all core groups together read main memory, in GB/s; 0: not stated.

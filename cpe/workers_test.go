@@ -104,7 +104,7 @@ func TestWorkersPanic(t *testing.T) {
 		list := make([]int, 3)
 		list[len(os.Args)+3]++
 	}
-	outside := uintptr(1) << 40
+	outside := uintptr(0xfffff000)
 	ways := map[string]func(){
 		"shape 3 x 4":    func() { panic("cpe: shape 3 x 4, have 5 x 6") },
 		"out of range":   overrun,

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func TestPixelsChecksTheCount(t *testing.T) {
 		{Datum{Channels: 1, Height: 2, Width: 2, Data: make([]byte, 3)}, "1 x 2 x 2 values (channels x height x width) but holds 3"},
 		{Datum{Channels: 1, Height: 2, Width: 2, Data: make([]byte, 5)}, "holds 5"},
 		{Datum{Channels: 1, Height: 2, Width: 2}, "holds 0"},
-		{Datum{Channels: 1 << 31, Height: 1 << 31, Width: 4, Data: make([]byte, 4)}, "holds 4"},
+		{Datum{Channels: 1 << (bits.UintSize/2 - 1), Height: 1 << (bits.UintSize/2 - 1), Width: 4, Data: make([]byte, 4)}, "holds 4"},
 		{Datum{Height: 2, Width: 2, Data: make([]byte, 4)}, "0 x 2 x 2"},
 		{Datum{Channels: -1, Height: 2, Width: -2, Data: make([]byte, 4)}, "-1 x 2 x -2"},
 		{Datum{Encoded: true, Data: []byte("junk")}, "encoded datum: not a JPEG"},

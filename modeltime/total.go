@@ -48,5 +48,5 @@ func (r *runner) total() {
 	for _, name := range r.net.BlobNames() {
 		t.ActivationBytes += 2 * 4 * int64(r.net.Blob(name).Count())
 	}
-	t.MemoryBytes = int64(r.spec.TotalMemoryBytes())
+	t.MemoryBytes = r.spec.TotalMemoryBytes()
 }

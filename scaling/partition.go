@@ -30,7 +30,7 @@ func NewPartition(net *swproto.Net, o modeltime.Options, groups int, dataBytes i
 		return nil, err
 	}
 	weights := p.Machine.weightBytes()
-	if need, have := int64(groups)*(weights+dataBytes), int64(p.whole.Memory.Bytes); have > 0 && need > have {
+	if need, have := int64(groups)*(weights+dataBytes), p.whole.Memory.Bytes; have > 0 && need > have {
 		return nil, fmt.Errorf("%d groups with %d MB of weights and %d MB of data each need %d MB; machine %q has %d MB",
 			groups, weights>>20, dataBytes>>20, need>>20, o.Spec.Name, have>>20)
 	}

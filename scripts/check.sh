@@ -76,8 +76,9 @@ CGO_ENABLED=0 alive go list -export ./... >/dev/null
 CGO_ENABLED=0 alive go build -o build/swcaffe ./cmd/swcaffe
 export SWCAFFE_TEST_BINARY=$PWD/build/swcaffe # tests that run the command need not link it again
 
-step "go build for 32 bits, without vector kernels (GOARCH=386)"
+step "go build and go vet for 32 bits, without vector kernels (GOARCH=386)"
 GOARCH=386 CGO_ENABLED=0 alive go list -export ./... >/dev/null
+GOARCH=386 CGO_ENABLED=0 alive go vet ./...
 
 # From here on, a file left in the temporary folder is an error. Tests make thousands of small files there and wait until the disk has them
 # (fsync). A RAM disk has them at once: the folder is in one that has room and lets programs run, which those of containers often do not.

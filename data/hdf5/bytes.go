@@ -3,6 +3,7 @@ package hdf5
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 )
 
 // undefined is the address of an absent structure: all bits set. In files with shorter addresses, it has all bits of such an
@@ -72,6 +73,9 @@ func (c *cursor) expect(want, what string) {
 		c.err = damaged("%q where %s should begin with %q", got, what, want)
 	}
 }
+
+// asInt returns n, or the largest int if n is larger.
+func asInt(n uint64) int { return int(min(n, math.MaxInt)) }
 
 // bytesFor is the number of bytes in which libhdf5 stores numbers up to most.
 func bytesFor(most uint64) int { return log2(most)/8 + 1 }

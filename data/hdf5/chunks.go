@@ -1,6 +1,9 @@
 package hdf5
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // chunk is one stored chunk of a dataset.
 type chunk struct {
@@ -232,7 +235,7 @@ func (d *storedSet) place(b []byte, scaled bool) ([]int, error) {
 			}
 			n *= uint64(extent)
 		}
-		if n%uint64(extent) != 0 || n > 1<<62 {
+		if n%uint64(extent) != 0 || n > math.MaxInt/2 {
 			return nil, damaged("a chunk that begins at %d of an axis with chunks of %d", n, extent)
 		}
 		at[i] = int(n)

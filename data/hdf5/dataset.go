@@ -68,7 +68,7 @@ func (d *storedSet) parseSpace(b []byte) error {
 	}
 	for range rank {
 		n := c.length()
-		if c.err == nil && n > math.MaxInt64/8 {
+		if c.err == nil && n > math.MaxInt/8 {
 			return damaged("an axis of %d", n)
 		}
 		d.shape = append(d.shape, int(n))
@@ -83,7 +83,7 @@ func (d *storedSet) parseSpace(b []byte) error {
 			} else if n < uint64(d.shape[i]) || n > math.MaxInt64/8 {
 				return damaged("an axis of %d that may grow to %d", d.shape[i], n)
 			}
-			d.max = append(d.max, int(n))
+			d.max = append(d.max, asInt(n))
 		}
 	}
 	return c.err

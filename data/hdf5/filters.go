@@ -140,7 +140,7 @@ func inflate(b []byte, most int) ([]byte, error) {
 func undoShuffle(d *storedSet, f *filter, b []byte, _ int) ([]byte, error) {
 	size := d.kind.size
 	if len(f.values) > 0 {
-		size = int(f.values[0])
+		size = asInt(f.values[0])
 	}
 	return unshuffle(b, size), nil
 }

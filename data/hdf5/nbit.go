@@ -12,9 +12,9 @@ func undoNbit(d *storedSet, f *filter, b []byte, most int) ([]byte, error) {
 	if len(v) < parameters || v[class] != 1 {
 		return nil, errors.New("nbit can be read for integers and floats alone")
 	}
-	kind := datatype{size: int(v[size]), big: v[order] == 1}
-	n, width := int(v[count]), int(v[precision])
-	if kind.size != d.kind.size || kind.size > 8 || n > most/kind.size || width < 1 || width+int(v[offset]) > 8*kind.size {
+	kind := datatype{size: asInt(v[size]), big: v[order] == 1}
+	n, width := asInt(v[count]), asInt(v[precision])
+	if kind.size != d.kind.size || kind.size > 8 || n > most/kind.size || width < 1 || asInt(v[offset]) > 8*kind.size-width {
 		return nil, damaged("nbit of %d values of %d bits at %d in %d bytes", n, width, v[offset], v[size])
 	}
 	out, r := make([]byte, n*kind.size), &bitReader{b: b}

@@ -62,10 +62,10 @@ const (
 func undoScaleOffset(_ *storedSet, f *filter, b []byte, most int) ([]byte, error) {
 	v := append(append([]uint64(nil), f.values...), make([]uint64, 2*soFill)...)
 	s := &scaleOffset{
-		kind: datatype{size: int(v[soSize]), big: v[soOrder] == 1}, decimals: int(int32(v[soDecimals])), float: v[soClass] == 1,
+		kind: datatype{size: asInt(v[soSize]), big: v[soOrder] == 1}, decimals: int(int32(v[soDecimals])), float: v[soClass] == 1,
 		hasFill: v[soHasFill] == 1, fill: v[soFill] | v[soFill+1]<<32,
 	}
-	n, size := int(v[soCount]), s.kind.size
+	n, size := asInt(v[soCount]), s.kind.size
 	switch {
 	case len(f.values) <= soHasFill || size < 1 || size > 8 || s.float && size != 4 && size != 8 || n > most/size:
 		return nil, damaged("scaleoffset of %d values of %d bytes", n, size)

@@ -11,7 +11,7 @@ func undoSzip(_ *storedSet, f *filter, b []byte, most int) ([]byte, error) {
 	if len(v) < parameters || v[perBlock] < 2 || v[perBlock] > mostBlock || v[perBlock]%2 != 0 || v[perLine] < 1 || v[perLine] > mostLine || v[width] < 1 || v[width] > 64 || len(b) < 4 {
 		return nil, damaged("szip of %d bytes with the parameters %v", len(b), v)
 	}
-	size := int(binary.LittleEndian.Uint32(b))
+	size := asInt(uint64(binary.LittleEndian.Uint32(b)))
 	if size > most {
 		return nil, damaged("a chunk stored with szip has %d bytes, at most %d are left", size, most)
 	}

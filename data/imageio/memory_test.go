@@ -8,6 +8,8 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 	"strings"
@@ -136,7 +138,7 @@ func TestDecodeResizedIsBoth(t *testing.T) {
 // TestTooLarge: sizes for which there is no memory are errors with the sizes, whatever the numbers.
 func TestTooLarge(t *testing.T) {
 	file := pngOf(t, image.NewGray(image.Rect(0, 0, 4, 4)))
-	for _, size := range [][2]int{{2000000000, 2000000000}, {4294967295, 4294967295}, {1 << 40, 1}, {1, 1 << 40}} {
+	for _, size := range [][2]int{{2000000000, 2000000000}, {1<<(bits.UintSize/2) - 1, 1<<(bits.UintSize/2) - 1}, {math.MaxInt, 1}, {1, math.MaxInt}} {
 		_, _, err := DecodeResized(file, Color, size[0], size[1])
 		if err == nil || !strings.Contains(err.Error(), "of memory would be needed") {
 			t.Errorf("%v: %v", size, err)

@@ -48,7 +48,7 @@ type deviceReport struct {
 	DMALatencyNs  float64  `json:"dma_latency_ns"`
 	DMAGBps       float64  `json:"dma_gb_per_s"`
 	BroadcastGBps float64  `json:"broadcast_gb_per_s"`
-	MemoryBytes   int      `json:"memory_bytes"`
+	MemoryBytes   int64    `json:"memory_bytes"`
 	SIMD          string   `json:"simd"`
 	GOMAXPROCS    int      `json:"gomaxprocs"`
 	Machines      []string `json:"machines"`

@@ -67,7 +67,7 @@ func usable(v float32) bool { return v >= leastScale && v <= mostScale }
 
 // Fits returns nil, or the reason why a sum of depth products may leave int32.
 func Fits(depth int) error {
-	if most := depth * MostInput * MostWeight; most > MostSum {
+	if most := int64(depth) * MostInput * MostWeight; most > MostSum {
 		return fmt.Errorf("a sum of %d products of %d and %d may be %d, more than the %d of int32", depth, MostInput, MostWeight, most, MostSum)
 	}
 	return nil

@@ -106,10 +106,10 @@ func fill(datatype string, list []float32) *inferencepb.InferTensorContents {
 }
 
 // request asks for all outputs of small for items.
-func request(datatype string, items int, contents *inferencepb.InferTensorContents, raw ...[]byte) *inferencepb.ModelInferRequest {
+func request(datatype string, items int64, contents *inferencepb.InferTensorContents, raw ...[]byte) *inferencepb.ModelInferRequest {
 	return &inferencepb.ModelInferRequest{
 		ModelName: "m", Id: "7", RawInputContents: raw,
-		Inputs: []*inferencepb.ModelInferRequest_InferInputTensor{{Name: "data", Datatype: datatype, Shape: []int64{int64(items), 3, 4, 5}, Contents: contents}},
+		Inputs: []*inferencepb.ModelInferRequest_InferInputTensor{{Name: "data", Datatype: datatype, Shape: []int64{items, 3, 4, 5}, Contents: contents}},
 	}
 }
 
@@ -139,7 +139,7 @@ func TestRandomGRPC(t *testing.T) {
 			x = append(x, float32(random.IntN(most)))
 		}
 		raw := encode(d.name, x)
-		r := request(d.name, n, fill(d.name, x))
+		r := request(d.name, int64(n), fill(d.name, x))
 		if r.Inputs[0].Contents == nil || random.IntN(2) == 0 {
 			r.Inputs[0].Contents, r.RawInputContents = nil, [][]byte{raw}
 		}

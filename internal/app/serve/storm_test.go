@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -114,7 +115,7 @@ func storm(r *rand.Rand, address string) {
 	case 2: // lengths that cannot be
 		post("/v2/models/m/infer", len(junk), junk, fmt.Sprintf("%s: %d\r\n", headerLength, r.Int64()-r.Int64()))
 	case 3: // a huge body
-		post("/v2/models/m/infer", 1<<62, junk, "")
+		post("/v2/models/m/infer", 1<<(bits.UintSize-2), junk, "")
 	case 4: // shapes that cannot be
 		body := fmt.Appendf(nil, `{"inputs": [{"name": "data", "shape": [%d, %d, 4, 5], "datatype": "FP32", "data": [1]}]}`, r.Int64(), r.IntN(9)-3)
 		post("/v2/models/m/infer", len(body), body, "")

@@ -61,5 +61,5 @@ func Available() float64 {
 	if math.IsInf(free, 1) {
 		return free
 	}
-	return min(free, Memory())
+	return min(free, Memory(), most)
 }

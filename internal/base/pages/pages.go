@@ -74,8 +74,8 @@ func demand(values, limit float64) {
 	}
 }
 
-// most is a number of bytes far above any memory, and low enough that arithmetic on sizes does not overflow.
-const most = 1 << 44
+// most is a number of bytes far above any memory, or what an address of 32 bits reaches, and low enough that arithmetic on sizes does not overflow.
+const most = min(1<<44, math.MaxInt)
 
 // Catch, called by defer, sets *err to the TooMuch of a panic, also of one that another goroutine has raised (relay).
 func Catch(err *error) {

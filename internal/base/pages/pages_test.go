@@ -3,6 +3,7 @@ package pages
 import (
 	"errors"
 	"math"
+	"math/bits"
 	"strings"
 	"testing"
 )
@@ -30,9 +31,10 @@ func TestMoreThanThereIs(t *testing.T) {
 		f()
 		return nil
 	}
-	err := catch(func() { Floats(1 << 50) })
+	const n = 1 << (bits.UintSize - 2)
+	err := catch(func() { Floats(n) })
 	var e *TooMuch
-	if !errors.As(err, &e) || e.Bytes != 1<<52 {
+	if !errors.As(err, &e) || e.Bytes != 4*n {
 		t.Errorf("got %v", err)
 	}
 	if err := catch(func() { Floats(least) }); err != nil {
@@ -43,7 +45,7 @@ func TestMoreThanThereIs(t *testing.T) {
 			t.Errorf("got %q, want %q and %s", got, want, size(Memory()))
 		}
 	}
-	if err := catch(func() { Make[float64](1 << 50) }); !errors.As(err, &e) || e.Bytes != 1<<53 {
+	if err := catch(func() { Make[float64](n) }); !errors.As(err, &e) || e.Bytes != 8*n {
 		t.Errorf("got %v", err)
 	}
 	defer func() {
