@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -47,6 +48,33 @@ func (b *Blob) Load(p *caffepb.BlobProto, from *swproto.Stored) error {
 	defer b.Free()
 	b.data.version++
 	return from.Data(p, values)
+}
+
+// LoadLater is Load, but values that are still in a file are read when somebody looks at them, if nobody has a slice of the present ones. If they cannot be read
+// then, that is a panic with a pages.Unreadable, which the net turns into an error.
+func (b *Blob) LoadLater(p *caffepb.BlobProto, from *swproto.Stored) error {
+	if err := checkCounts(p, from); err != nil {
+		return err
+	}
+	if from.Far(p) && b.storageOf(&b.data).await(b.Count(), &inFile{p, from}) {
+		from.Keep()
+		return nil
+	}
+	return b.Load(p, from)
+}
+
+// inFile restores values that are in a file.
+type inFile struct {
+	p    *caffepb.BlobProto
+	from *swproto.Stored
+}
+
+// Restore implements Restorer.
+func (f *inFile) Restore(values []float32) {
+	if err := f.from.Data(f.p, values); err != nil {
+		panic(&pages.Unreadable{Err: err})
+	}
+	_ = f.from.Close() // it was only read
 }
 
 // checkCounts returns an error unless p has as many values as its shape needs, and as many gradients or none.

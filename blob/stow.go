@@ -19,11 +19,12 @@ type Restorer interface {
 // stowage is the state of values that may be stowed.
 type stowage struct {
 	sync.Mutex
-	by    Restorer // nil if the values are in memory
-	count int      // of the stowed values
-	holds int      // layers that read the values now
-	seen  bool     // a slice of the values is with somebody who may keep it
-	stays bool     // the values are not stowed, because a layer reads them in every run
+	by    Restorer  // nil if the values are in memory
+	room  []float32 // where values of a file will be, if there is memory for them already
+	count int       // of the stowed values
+	holds int       // layers that read the values now
+	seen  bool      // a slice of the values is with somebody who may keep it
+	stays bool      // the values are not stowed, because a layer reads them in every run
 
 	made any    // see Made
 	from uint64 // the version of the values that it was made of
@@ -108,14 +109,36 @@ func (s *storage) bring() {
 	if k == nil || k.by == nil {
 		return
 	}
-	s.buf = pages.Floats(k.count)
-	k.by.Restore(s.buf)
-	k.by = nil
+	values := k.room
+	if len(values) != k.count {
+		values = pages.Floats(k.count)
+	}
+	k.by.Restore(values)
+	s.buf, k.room, k.by = values, nil, nil
+}
+
+// await has by write n values when somebody looks. If somebody has a slice of the present ones, or they may change unseen, it does nothing and returns false.
+func (s *storage) await(n int, by Restorer) bool {
+	k := s.stow
+	if k == nil || s.shadow {
+		return false
+	}
+	k.Lock()
+	defer k.Unlock()
+	if k.holds > 0 || k.seen || s.open || s.frozen {
+		return false
+	}
+	if k.by == nil {
+		k.room = s.buf
+	}
+	k.by, k.count, s.buf = by, n, nil
+	s.version++
+	return true
 }
 
 // forget drops stowed values.
 func (s *storage) forget() {
 	if s.stow != nil {
-		s.stow.by = nil
+		s.stow.by, s.stow.room = nil, nil
 	}
 }

@@ -39,9 +39,10 @@ func (b *Blob) Made(v Version, make func() any) any {
 // Freeze promises that nobody will ever write to the values, nor to slices of them that Data returns. Nets that run at the same time may then share
 // them, since Data notes nothing, and their version stays.
 func (b *Blob) Freeze() {
-	b.Hold(false) // what nets share must be there
-	b.Free()
 	s := b.storageOf(&b.data)
+	if !b.Stowed() {
+		s.slice(b.Count()) // what nets share must be there, or be brought under a lock
+	}
 	s.seal()
 	s.frozen = true
 }
@@ -60,7 +61,6 @@ func (s *storage) seal() {
 	if s.stow == nil && !s.shadow {
 		s.stow = &stowage{seen: true}
 	}
-	s.bring()
 	s.open, s.version = false, s.version+1
 }
 

@@ -49,11 +49,11 @@ func (b *Base) AddWeight(filler *caffepb.FillerParameter, shape ...int) error {
 		return err
 	}
 	w := b.Device.NewBlob(shape...)
-	if b.Device.Machine.Values() && !b.Device.Unfilled {
+	if b.Device.Machine.Values() && !b.Device.Unfilled && !b.Device.Stored[b.Param.GetName()] {
 		if b.Device.WeightMemory != nil {
 			w.PlaceData(b.Device.WeightMemory.Floats(w.Count()))
 		}
-		if w.Data(); !isZero(filler) && !b.Device.Stored[b.Param.GetName()] { // new memory is zero: its pages are first touched when weights are loaded
+		if w.Data(); !isZero(filler) { // new memory is zero: its pages are first touched when weights are loaded
 			if err := Fill(w, filler, b.Device.Random); err != nil {
 				return err
 			}

@@ -57,7 +57,7 @@ type Device struct {
 	Precision string
 	// Unfilled leaves the weights of layers without values and memory: those of another net take their places (net.Options.WeightsOf).
 	Unfilled bool
-	// Stored names layers whose weights will be read from a file: their fillers are left out.
+	// Stored names layers whose weights will be read from a file: until then they have no memory, and fillers are left out.
 	Stored map[string]bool
 	// WeightMemory, if not nil, is where the weights of layers lie.
 	WeightMemory *pages.Pool

@@ -22,10 +22,15 @@ func (n *Net) CopyWeights(p *caffepb.NetParameter) error {
 	return n.LoadWeights(&swproto.Weights{Param: p})
 }
 
-// LoadWeights is CopyWeights for a file. It reads the values directly into the weights.
+// LoadWeights is CopyWeights for a file. It reads the values directly into the weights. A net for inference reads those of a layer when the layer needs them: where it packs
+// them, the values of few layers are in memory twice. The file must not be written to until then; it may be replaced by another one.
 func (n *Net) LoadWeights(w *swproto.Weights) error {
 	copied, pairs := map[*node]bool{}, n.pairing()
 	var reads weightReads
+	load := (*blob.Blob).Load
+	if n.opt.ForwardOnly && !n.opt.Changing {
+		load = (*blob.Blob).LoadLater
+	}
 	for _, src := range w.Param.Layer {
 		d := pairs.next(src.GetName(), len(src.Blobs) > 0)
 		if d == nil {
@@ -40,7 +45,7 @@ func (n *Net) LoadWeights(w *swproto.Weights) error {
 		for i, p := range list {
 			if p != nil {
 				reads.add(d.Params()[i], func() error {
-					if err := d.Params()[i].Load(p, w.Stored); err != nil {
+					if err := load(d.Params()[i], p, w.Stored); err != nil {
 						return n.fail(d, fmt.Errorf("cannot copy param %d: %w", i, err))
 					}
 					return nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -15,8 +16,10 @@ import (
 // Stored gives access to the values of blobs that are still in the file. Long lists of floats are not read with their message,
 // but directly into their blob, so that weights are in memory only once. A nil Stored means that the messages hold all values.
 type Stored struct {
-	file *os.File
-	at   map[*caffepb.BlobProto]*blobSpans
+	file  *os.File
+	at    map[*caffepb.BlobProto]*blobSpans
+	was   os.FileInfo  // when the positions were found
+	users atomic.Int32 // beside the first one; see Keep
 }
 
 // span is a byte range of a file.
@@ -64,9 +67,15 @@ func int8Values(dst []float32, q *caffepb.Int8Values) error {
 	return nil
 }
 
-// Close closes the file.
+// Far reports whether a blob's values are still in the file.
+func (s *Stored) Far(p *caffepb.BlobProto) bool { return s.spans(p).data.bytes > 0 }
+
+// Keep keeps the file open for one more user, who calls Close as well.
+func (s *Stored) Keep() { s.users.Add(1) }
+
+// Close ends a use of the file. The last one closes it.
 func (s *Stored) Close() error {
-	if s == nil {
+	if s == nil || s.users.Add(-1) >= 0 {
 		return nil
 	}
 	return s.file.Close()
@@ -99,7 +108,11 @@ func (s *Stored) read(dst []float32, far span) error {
 		return nil
 	}
 	raw := unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), floatBytes*len(dst))
-	if _, err := io.ReadFull(io.NewSectionReader(s.file, far.at, far.bytes), raw); err != nil {
+	_, err := io.ReadFull(io.NewSectionReader(s.file, far.at, far.bytes), raw)
+	if now, statErr := s.file.Stat(); statErr == nil && (now.Size() != s.was.Size() || !now.ModTime().Equal(s.was.ModTime())) {
+		err = fmt.Errorf("written to after it was opened: it had %d bytes and has %d", s.was.Size(), now.Size())
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.file.Name(), err)
 	}
 	if !littleEndian {

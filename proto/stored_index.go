@@ -67,7 +67,7 @@ func index(f *os.File, m proto.Message) (*Stored, error) {
 	if !complete(m) {
 		return nil, errWhole
 	}
-	return &Stored{file: f, at: x.found}, nil
+	return &Stored{file: f, at: x.found, was: info}, nil
 }
 
 // indexer visits the fields of a file, and reads as little of it as possible.

@@ -34,6 +34,7 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 		return err
 	}
 	device := &layers.Device{Engine: t.device.Engine, Machine: machine, Random: layers.NewRandom(t.seed), Share: t.share, Log: e.Log}
+	device.Stored, _ = solver.StoredLayers(nil, t.weights) // LoadTrained has the error, after those of the net
 	n, err := cli.BuildNet(file, caffepb.Phase_TEST, &t.state, swnet.Options{Device: device, Economise: true, ForwardOnly: true})
 	if err != nil {
 		return err

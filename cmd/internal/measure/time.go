@@ -181,6 +181,9 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 			return cli.Usagef("-batch: %w", err)
 		}
 	}
+	if o.weights != "" && o.forwardOnly && o.explain == "" && !o.passes {
+		device.Stored, _ = solver.StoredLayers(nil, o.weights) // LoadWeights has the error, after those of the net
+	}
 	n, err := cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: o.forwardOnly, Without: without})
 	if err != nil {
 		return err

@@ -49,9 +49,8 @@ func faultOf(err error) *Fault {
 func guard(err *error) {
 	if r := recover(); r != nil {
 		p := relay.Recovered(r)
-		var much *pages.TooMuch
-		if *err = fmt.Errorf("a fault inside swcaffe: %w", p); errors.As(p, &much) {
-			*err = much
+		if *err = pages.Outside(p); *err == nil {
+			*err = fmt.Errorf("a fault inside swcaffe: %w", p)
 		}
 	}
 }

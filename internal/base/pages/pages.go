@@ -54,6 +54,12 @@ func (e *TooMuch) Error() string {
 	return text
 }
 
+// Unreadable reports that values could not be read from their file when they were needed. It is a panic and becomes an error like TooMuch.
+type Unreadable struct{ Err error }
+
+func (e *Unreadable) Error() string { return e.Err.Error() }
+func (e *Unreadable) Unwrap() error { return e.Err }
+
 // Memory returns the bytes of the computer's memory and swap, or the smaller limit of control groups or of the process (ulimit
 // -v); infinity if unknown.
 func Memory() float64 {
@@ -77,17 +83,29 @@ func demand(values, limit float64) {
 // most is a number of bytes far above any memory, or what an address of 32 bits reaches, and low enough that arithmetic on sizes does not overflow.
 const most = min(1<<44, math.MaxInt)
 
-// Catch, called by defer, sets *err to the TooMuch of a panic, also of one that another goroutine has raised (relay).
+// Catch, called by defer, sets *err to the TooMuch or Unreadable of a panic, also of one that another goroutine has raised (relay).
 func Catch(err *error) {
 	r := recover()
 	if r == nil {
 		return
 	}
-	var much *TooMuch
-	if e, ok := r.(error); !ok || !errors.As(e, &much) {
+	e, _ := r.(error)
+	if *err = Outside(e); *err == nil {
 		panic(r)
 	}
-	*err = much
+}
+
+// Outside returns the TooMuch or the Unreadable in an error, whose causes are not the program's, or nil.
+func Outside(err error) error {
+	var much *TooMuch
+	var unread *Unreadable
+	switch {
+	case errors.As(err, &much):
+		return much
+	case errors.As(err, &unread):
+		return unread
+	}
+	return nil
 }
 
 // size formats bytes with three digits.

@@ -1,0 +1,60 @@
+package predict
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// laterNet has 4 MB of weights.
+const laterNet = `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 1024 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 1024 weight_filler { type: "msra" } } }`
+
+// TestWeightsWhenNeeded: a model's weights are read when a layer needs them, from the file that was there when the model was loaded. If that was written to, the
+// run's error names it.
+func TestWeightsWhenNeeded(t *testing.T) {
+	path := write(t, "later.prototxt", laterNet)
+	for what, c := range map[string]struct {
+		change func(file string) error
+		fails  string
+	}{
+		"nothing": {func(string) error { return nil }, ""},
+		"another file in its place": {func(file string) error {
+			if err := os.WriteFile(file+".new", []byte("new"), 0o666); err != nil {
+				return err
+			}
+			return os.Rename(file+".new", file)
+		}, ""},
+		"no file":       {os.Remove, ""},
+		"a shorter one": {func(file string) error { return os.Truncate(file, 1<<20) }, "it had 4198"},
+		"a longer one":  {func(file string) error { return os.Truncate(file, 1<<23) }, "and has 8388608"},
+	} {
+		if runtime.GOOS == "windows" && what != "nothing" {
+			continue // an open file stays as it is
+		}
+		file := save(t, plainNet(t, path, 5))
+		want := run(t, session(t, load(t, Options{Net: path, Weights: file}), 1), Array{Values: noise(1024, 1)})[0]
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m := load(t, Options{Net: path, Weights: file})
+		if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 1<<20 {
+			t.Errorf("loading takes %d bytes of memory", after.TotalAlloc-before.TotalAlloc)
+		}
+		if err := c.change(file); err != nil {
+			t.Fatal(err)
+		}
+		s := session(t, m, 1)
+		for range 2 {
+			got, err := s.Run(context.Background(), Array{Name: "x", Shape: []int{1, 1024}, Values: noise(1024, 1)})
+			switch {
+			case c.fails == "" && (err != nil || !slices.Equal(got[0].Values, want)):
+				t.Errorf("%s: other results, or %v", what, err)
+			case c.fails != "" && (err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), "goroutine")):
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
+}
