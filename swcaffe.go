@@ -43,7 +43,8 @@ func OpenNet(d *layers.Device, prototxt string, phase caffepb.Phase, weights ...
 }
 
 // OpenInference is OpenNet for Forward alone, in phase Test, in less time and memory: layers are computed together, and blobs share
-// storage. After Forward only the net's inputs and outputs hold values, and blobs that Net.Blob was asked for before it.
+// storage. After Forward only the net's inputs and outputs hold values, and blobs that Net.Blob was asked for before it. Long weights are read from their file when
+// they are needed, in the first Forward at the latest: until then the file may be replaced, but not written to.
 func OpenInference(d *layers.Device, prototxt string, weights ...string) (*swnet.Net, error) {
 	return openNet(prototxt, Test, swnet.Options{Device: d, Economise: true, ForwardOnly: true}, weights)
 }
