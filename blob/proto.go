@@ -74,8 +74,11 @@ func (f *inFile) Restore(values []float32) {
 	if err := f.from.Data(f.p, values); err != nil {
 		panic(&pages.Unreadable{Err: err})
 	}
-	_ = f.from.Close() // it was only read
+	f.end()
 }
+
+// end says that the file is not needed any more.
+func (f *inFile) end() { _ = f.from.Close() } // it was only read
 
 // checkCounts returns an error unless p has as many values as its shape needs, and as many gradients or none.
 func checkCounts(p *caffepb.BlobProto, from *swproto.Stored) error {

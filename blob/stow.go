@@ -131,6 +131,7 @@ func (s *storage) await(n int, by Restorer) bool {
 	if k.by == nil {
 		k.room = s.buf
 	}
+	k.end()
 	k.by, k.count, s.buf = by, n, nil
 	s.version++
 	return true
@@ -139,6 +140,14 @@ func (s *storage) await(n int, by Restorer) bool {
 // forget drops stowed values.
 func (s *storage) forget() {
 	if s.stow != nil {
+		s.stow.end()
 		s.stow.by, s.stow.room = nil, nil
+	}
+}
+
+// end ends the wait for values of a file, which others replace.
+func (k *stowage) end() {
+	if f, ok := k.by.(*inFile); ok {
+		f.end()
 	}
 }

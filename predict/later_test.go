@@ -58,3 +58,36 @@ func TestWeightsWhenNeeded(t *testing.T) {
 		}
 	}
 }
+
+// TestWeightFilesAreClosed: of two files of weights the last one counts, and the other is closed at once; the last one when its values have been read.
+func TestWeightFilesAreClosed(t *testing.T) {
+	const files = "/proc/self/fd"
+	if _, err := os.Stat(files); err != nil {
+		t.Skip("open files are counted in ", files)
+	}
+	path := write(t, "later.prototxt", laterNet)
+	first, last := save(t, plainNet(t, path, 5)), save(t, plainNet(t, path, 6))
+	open := func() (n int) {
+		list, err := os.ReadDir(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range list {
+			if to, _ := os.Readlink(files + "/" + f.Name()); to == first || to == last {
+				n++
+			}
+		}
+		return n
+	}
+	m := load(t, Options{Net: path, Weights: first + "," + last})
+	if n := open(); n != 1 {
+		t.Errorf("%d files are open after loading, want 1", n)
+	}
+	got := run(t, session(t, m, 1), Array{Values: noise(1024, 1)})[0]
+	if n := open(); n != 0 {
+		t.Errorf("%d files are open after a run, want none", n)
+	}
+	if want := run(t, session(t, load(t, Options{Net: path, Weights: last}), 1), Array{Values: noise(1024, 1)})[0]; !slices.Equal(got, want) {
+		t.Error("the weights are not those of the last file")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sirupsen/logrus"
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/predict"
@@ -63,7 +64,7 @@ func (p *preprocessing) load(e *cli.Env, d *cli.DeviceFlags, opt predict.Options
 	if err != nil {
 		return nil, err
 	}
-	return loadModel(e, d, spec, opt)
+	return loadModel(e.Log, d, spec, opt)
 }
 
 // apply puts the flags into the options of a model.
@@ -84,7 +85,7 @@ func (p *preprocessing) apply(opt *predict.Options) (err error) {
 }
 
 // loadModel loads a model onto a machine.
-func loadModel(e *cli.Env, d *cli.DeviceFlags, machine cpe.Spec, opt predict.Options) (*predict.Model, error) {
-	opt.Machine, opt.Engine, opt.Seed, opt.Log = &machine, d.Engine, d.SeedOrTime(), e.Log
+func loadModel(log *logrus.Logger, d *cli.DeviceFlags, machine cpe.Spec, opt predict.Options) (*predict.Model, error) {
+	opt.Machine, opt.Engine, opt.Seed, opt.Log = &machine, d.Engine, d.SeedOrTime(), log
 	return predict.Load(opt)
 }

@@ -170,7 +170,7 @@ func (o *serveOptions) config(e *cli.Env) (serve.Config, error) {
 	if err != nil {
 		return serve.Config{}, err
 	}
-	warnings := &cli.Env{Log: cli.WarningsOf(e.Log)} // a thousand lines a net would delay the first answer
+	warnings := cli.WarningsOf(e.Log) // a thousand lines a net would delay the first answer
 	cfg := serve.Config{
 		Address: o.http, GRPC: o.grpc, Token: cli.HTTPToken(o.token), Cert: o.cert, Key: o.key, Folder: o.repository,
 		Cores: o.cores, Sessions: o.sessions, AllCores: coresOf(machine), Queue: o.queue, Requests: o.requests, Delay: o.delay, Timeout: o.timeout, MaxBody: o.maxBody, MaxBodies: o.maxBodies,

@@ -11,13 +11,12 @@ import (
 	"github.com/swcaffe/swcaffe/internal/base/relay"
 )
 
-// A fault is a panic, or too little memory. What it interrupted has no defined state.
+// A fault is a panic, too little memory, or weights that cannot be read. What it interrupted has no defined state.
 
 // isFault reports whether an error is a fault.
 func isFault(err error) bool {
 	var p *relay.Panic
-	var much *pages.TooMuch
-	return errors.As(err, &p) || errors.As(err, &much)
+	return errors.As(err, &p) || pages.Outside(err) != nil
 }
 
 // hidden is an error whose text is for the log only.
@@ -29,13 +28,16 @@ type hidden struct {
 func (h *hidden) Error() string { return h.text }
 func (h *hidden) Unwrap() error { return h.err }
 
-// withoutStack makes of a fault the error that a client may see: it has no stack, whose paths are the server's.
+// withoutStack makes of a fault the error that a client may see: it names no file, in a stack or of weights, since paths are the server's.
 func withoutStack(what string, err error) error {
 	var much *pages.TooMuch
+	var unread *pages.Unreadable
 	var p *relay.Panic
 	switch {
 	case errors.As(err, &much):
 		return &hidden{fmt.Sprintf("%s: %v", what, much), err}
+	case errors.As(err, &unread):
+		return &hidden{what + ": its weights cannot be read; the server's log has more", err}
 	case errors.As(err, &p):
 		return &hidden{fmt.Sprintf("%s: a fault inside swcaffe: %v; the server's log has more", what, p.Value), err}
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,7 @@ type breaking struct{}
 const (
 	breaks = 1e6 // a panic
 	hungry = 2e6 // a panic for want of memory
+	unread = 3e6 // a panic since weights cannot be read
 )
 
 func (breaking) SetUp(_, _ []*blob.Blob) error { return nil }
@@ -38,6 +40,8 @@ func (breaking) Forward(bottom, top []*blob.Blob) error {
 			panic("index out of range")
 		case hungry:
 			panic(&pages.TooMuch{Bytes: 1e15})
+		case unread:
+			panic(&pages.Unreadable{Err: errors.New("/secret/net.caffemodel: cut")})
 		}
 	}
 	copy(top[0].Data(), bottom[0].Data())
@@ -84,13 +88,13 @@ func row(first float64) []byte {
 	return fmt.Appendf(nil, `{"inputs": [{"name": "data", "shape": [1, 7], "datatype": "FP32", "data": [%v, 2, 3, 4, 5, 6, 7]}]}`, first)
 }
 
-// TestFaults: a request whose run panics is answered 500, without a stack, and written to the log with it; those that shared its run and those after it are answered.
+// TestFaults: a request whose run panics is answered 500, without a stack or a file, and written to the log with it; those that shared its run and those after it are answered.
 func TestFaults(t *testing.T) {
 	cfg, log := breakingConfig(t)
 	cfg.Delay = 50 * time.Millisecond
 	_, url := run(t, cfg)
 	url += "/v2/models/m/infer"
-	for first, want := range map[float64]string{breaks: "index out of range", hungry: "1 PB of memory"} {
+	for first, want := range map[float64]string{breaks: "index out of range", hungry: "1 PB of memory", unread: "its weights cannot be read"} {
 		var clients sync.WaitGroup
 		for i := range 8 {
 			clients.Go(func() {
@@ -104,14 +108,15 @@ func TestFaults(t *testing.T) {
 					return
 				}
 				status, _, body := call(t, "POST", url, row(first))
-				if status != 500 || !strings.Contains(string(body), want) || strings.Contains(string(body), ".go:") {
+				if status != 500 || !strings.Contains(string(body), want) || strings.Contains(string(body), ".go:") || strings.Contains(string(body), "/secret") {
 					t.Errorf("%v: status %d: %s", first, status, body)
 				}
 			})
 		}
 		clients.Wait()
 	}
-	if text := log.String(); !strings.Contains(text, `model "m", version 1: a request failed: index out of range`) || !strings.Contains(text, "fault_test.go:") || !strings.Contains(text, "1 PB of memory") {
+	if text := log.String(); !strings.Contains(text, `model "m", version 1: a request failed: index out of range`) || !strings.Contains(text, "fault_test.go:") || !strings.Contains(text, "1 PB of memory") ||
+		!strings.Contains(text, "/secret/net.caffemodel: cut") {
 		t.Errorf("the log: %s", text)
 	}
 }
