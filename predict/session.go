@@ -10,6 +10,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
 	"github.com/swcaffe/swcaffe/internal/base/suggest"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -153,8 +154,10 @@ func (s *Session) Prepare(items int) error {
 	for _, in := range p.inputs {
 		clear(in.Data())
 	}
-	_ = p.forward(context.Background()) // a layer may refuse zeros, as the size of an image; what the layers before it keep is made
-	return nil
+	if err := p.forward(context.Background()); pages.Outside(err) != nil {
+		return err
+	}
+	return nil // a layer may refuse zeros, as the size of an image; what the layers before it keep is made
 }
 
 // bind puts the inputs into the model's order and checks them.

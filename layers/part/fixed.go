@@ -132,12 +132,14 @@ func (f *Fixed) fold(m *cpe.Machine, inference bool) error {
 		}
 		f.seen = append(f.seen, v)
 	}
+	seen := f.seen
+	f.seen = f.seen[:0] // if weights cannot be read, share panics
 	f.folded = madeOf(f.of[0]).folded(f.factor)
-	err := f.folded.share(m, f.of[0], inference)
-	if err != nil {
-		f.seen = f.seen[:0]
+	if err := f.folded.share(m, f.of[0], inference); err != nil {
+		return err
 	}
-	return err
+	f.seen = seen
+	return nil
 }
 
 // fresh reports whether nothing has changed since the weights were folded.

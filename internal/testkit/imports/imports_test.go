@@ -115,7 +115,7 @@ var allowed = []struct {
 	{"internal/app/quantise", []string{"proto/", "blob", "cpe", "cpe/kernel/quant", "layers", "net"}},
 	{"internal/app/netdraw", []string{"proto/", "net", "internal/app/figure"}},
 	{".", []string{"proto/", "cpe", "layers", "net", "solver"}},
-	{"predict", []string{"internal/base/box", "internal/base/suggest", "proto/", "blob", "data/", "cpe", "layers", "net", "solver"}},
+	{"predict", []string{"internal/base/box", "internal/base/pages", "internal/base/suggest", "proto/", "blob", "data/", "cpe", "layers", "net", "solver"}},
 	{"internal/app/serve", []string{"internal/base/cputime", "internal/base/half", "internal/base/origin", "internal/base/pages", "internal/base/relay", "internal/base/suggest", "internal/app/timeline", "internal/base/version", "data/imageio", "predict", "proto/healthpb", "proto/inferencepb", "proto/reflectionpb"}},
 	{"modeltime/trust", nil},
 	{"modeltime", []string{"proto/", "internal/base/suggest", "internal/base/relay", "blob", "cpe/", "layers/", "net", "modeltime/trust"}},
