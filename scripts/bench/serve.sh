@@ -131,6 +131,7 @@ await() {
 serve() {
   local models=() net
   for net in "$@"; do models+=(-model "$dir/$net.prototxt" -weights "$dir/$net.caffemodel" -name "$net"); done
+  : >"$dir/serve.log" # await must not read that of the server before
   "$swcaffe" serve "${models[@]}" -batch "$(most "$@")" -queue "$connections" -http 127.0.0.1:0 2>"$dir/serve.log" &
   server=$!
   await "$dir/serve.log"
@@ -157,6 +158,7 @@ starts() { node scripts/bench/serve_start.js "$swcaffe" serve -model "$dir/$1.pr
 serve_peer() {
   local models=() net
   for net in "$@"; do models+=("$net=$dir/$net.onnx"); done
+  : >"$dir/peer.log"
   NODE_PATH=build/onnxruntime/node_modules TMPDIR=$dir node scripts/bench/serve_peer.js "${models[@]}" >"$dir/peer.log" 2>"$dir/peer.errors" &
   server=$!
   await "$dir/peer.log"
