@@ -88,6 +88,20 @@ func pixelTiles(s emit.ISA) (sizes [][]int) {
 	return sizes
 }
 
+// rowTiles are pixelTiles and, of one and two pixels, both blocks of channels where pixelTiles have one: these read weights, which come from memory then, once.
+func rowTiles(s emit.ISA) [][]int {
+	sizes := pixelTiles(s)
+	if 2*s.Width == emit.Lanes {
+		sizes = append(sizes, []int{1, 4}, []int{2, 4})
+	}
+	return sizes
+}
+
+// wordTiles are rowTiles without the largest, if all registers would be in use: products of words take one more.
+func wordTiles(s emit.ISA) [][]int {
+	return slices.DeleteFunc(rowTiles(s), func(size []int) bool { return s.EVEX && size[0] == most(s) })
+}
+
 // pixelSumTiles are rows and vectors of a tile of a pointwise convolution's weight gradient: half a block of channels if it is one vector, else
 // a block in three parts.
 func pixelSumTiles(s emit.ISA) [][]int {

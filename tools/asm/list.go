@@ -85,12 +85,12 @@ func where(needs string, of func(emit.ISA) []member) func(emit.ISA) []member {
 	}
 }
 
-// bfloat16 and integer restrict a kernel to processors that multiply bfloat16 values, and bytes.
+// bfloat16, fourBytes and twoWords restrict a kernel to processors that multiply bfloat16 values, four bytes, and two 16-bit integers.
 func bfloat16(of func(emit.ISA) []member) func(emit.ISA) []member {
 	return where("HasBFloat16", evex(of))
 }
 
-func integer(of func(emit.ISA) []member) func(emit.ISA) []member {
+func fourBytes(of func(emit.ISA) []member) func(emit.ISA) []member {
 	return func(s emit.ISA) []member {
 		if !s.EVEX && !s.Elements {
 			return nil
@@ -99,12 +99,24 @@ func integer(of func(emit.ISA) []member) func(emit.ISA) []member {
 	}
 }
 
-// either has an index 0 for a kernel of float32 values, and 1 for the same of pairs of bfloat16 values.
-func either(values, pairs func(emit.ISA) []member) func(emit.ISA) []member {
+func twoWords(of func(emit.ISA) []member) func(emit.ISA) []member {
+	return func(s emit.ISA) []member {
+		switch {
+		case s.Elements:
+			return nil
+		case s.EVEX:
+			return where("HasWords", of)(s)
+		}
+		return of(s)
+	}
+}
+
+// kinds has an index for each of some lists of members.
+func kinds(lists ...func(emit.ISA) []member) func(emit.ISA) []member {
 	return func(s emit.ISA) (all []member) {
-		for factors, list := range [][]member{values(s), bfloat16(pairs)(s)} {
-			for _, m := range list {
-				m.when = append([]string{strconv.Itoa(factors)}, m.when...)
+		for kind, list := range lists {
+			for _, m := range list(s) {
+				m.when = append([]string{strconv.Itoa(kind)}, m.when...)
 				all = append(all, m)
 			}
 		}

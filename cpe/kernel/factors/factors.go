@@ -46,7 +46,7 @@ func (p Packing) Layout() string {
 func (p Packing) Size(blocks int) int { return p.Head() + p.Rows(blocks) }
 
 // Rows is Size without the head.
-func (p Packing) Rows(blocks int) int { return blocks * p.Places(p.Block()*Panel) }
+func (p Packing) Rows(blocks int) int { return blocks * p.Weights(p.Block()*Panel) }
 
 // Steps are the scales of the weights of a panel's columns.
 type Steps [Panel]float32

@@ -121,6 +121,17 @@ func (s ISA) AddBytes(sums []reg.VecVirtual, four Mem, vectors []reg.VecVirtual,
 	}
 }
 
+// AddWords is AddBytes for pairs of 16-bit integers.
+func (s ISA) AddWords(sums []reg.VecVirtual, pair Mem, vectors []reg.VecVirtual, _ bool) {
+	x := s.V()
+	VBROADCASTSS(pair, x)
+	for j, v := range vectors {
+		products := s.V()
+		VPMADDWD(v, x, products)
+		VPADDD(products, sums[j], sums[j])
+	}
+}
+
 // StoreTile ends a micro-kernel: it stores the tile's first m rows and n columns, in rows ldc bytes apart, or adds them if accumulate is set.
 // after, unless nil, emits the code behind the stores.
 func (s ISA) StoreTile(acc [][]reg.VecVirtual, c, ldc reg.Register, after func()) {

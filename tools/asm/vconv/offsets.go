@@ -17,7 +17,7 @@ func Offsets(s emit.ISA, rows, nv int) {
 	c, jumpC := emit.GP("c"), emit.GP("jumpC")
 	SHLQ(Imm(2), apart)
 	SHLQ(Imm(2), jumpC)
-	column := column(s, nv, c, jumpC)
+	column := column(s, c, jumpC)
 	thrice, offs, b, step := GP64(), GP64(), GP64(), GP64()
 	later, last := GP64(), GP64()
 	LEAQ(Mem{Base: apart, Index: apart, Scale: 2}, thrice)
@@ -83,7 +83,7 @@ func OffsetSums(s emit.ISA, lines, width, nv int) {
 	for _, r := range []reg.Register{step, nextX, jumpY, nextY} {
 		SHLQ(Imm(2), r)
 	}
-	x, columns := addresses(offs, base, lines), column(s, nv, y, jumpY)
+	x, columns := addresses(offs, base, lines), column(s, y, jumpY)
 	acc := s.Accumulators(lines*width, nv)
 	pixel := func(u int) {
 		vectors := make([]reg.VecVirtual, nv)

@@ -12,17 +12,70 @@ import (
 // pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. It prefetches
 // to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; and to L2 the
 // pixels behind these.
-func Pixels(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddProducts, emit.AddProduct, putPixels) }
+func Pixels(s emit.ISA, rows, nv int) { pixels(s, rows, nv, inFull(s)) }
 
 // Pairs emits Pixels for pairs of bfloat16 values in the place of values: a block has 32 channels.
-func Pairs(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddPairs, nil, putPixels) }
+func Pairs(s emit.ISA, rows, nv int) {
+	f := inFull(s)
+	f.multiply = s.AddPairs
+	pixels(s, rows, nv, f)
+}
+
+// Halves emits Pixels for weights that are pairs of bfloat16 values: a place has those of two channels, the even one in the low half. A has the odd channel of a pair
+// before the even one.
+func Halves(s emit.ISA, rows, nv int) {
+	f := inFull(s)
+	f.at = func(u, j int) int { return 2*emit.PixelBytes*(u/2) + 4*s.Width*j }
+	f.load = func(u int, at Mem) reg.VecVirtual {
+		if u%2 == 0 {
+			return s.And(s.Load(at), s.Bits(0xffff0000))
+		}
+		return s.Shl(s.Load(at), 16)
+	}
+	pixels(s, rows, nv, f)
+}
 
 // Bytes emits Pixels for four bytes in the place of a value, those of A without a sign but on sets with Elements: a block has 64 channels, and sums are 32-bit integers,
 // which start and what it accumulates are too. With last, it stores sums * scale + bias.
-func Bytes(s emit.ISA, rows, nv int) { pixels(s, rows, nv, s.AddBytes, emit.AddByteProduct, putScaled) }
+func Bytes(s emit.ISA, rows, nv int) {
+	f := inFull(s)
+	f.multiply, f.element, f.put = s.AddBytes, emit.AddByteProduct, putScaled
+	pixels(s, rows, nv, f)
+}
 
-// pixels emits Pixels with the given multiplication of a value and some vectors, or of a lane and a vector on sets with Elements, and the given end of a tile.
-func pixels(s emit.ISA, rows, nv int, multiply emit.Multiply, element func(lane int, values, v, sum reg.VecVirtual), put func(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem)) {
+// Words emits Bytes for pairs of 16-bit integers in the place of a value, and weights in bytes: a block has 32 channels, for each of which B has 32 bytes.
+func Words(s emit.ISA, rows, nv int) {
+	f := inFull(s)
+	f.multiply, f.put = s.AddWords, putScaled
+	f.at = func(u, j int) int { return emit.PixelBytes*u + 2*s.Width*j }
+	f.load = func(_ int, at Mem) reg.VecVirtual {
+		v := s.V()
+		VPMOVSXBW(at, v)
+		return v
+	}
+	pixels(s, rows, nv, f)
+}
+
+// factors are a number type of Pixels: where vector j of weights of row u is, in bytes, how it is loaded, how a value or, on sets with Elements, a lane is
+// multiplied with vectors, and how a tile ends.
+type factors struct {
+	at       func(u, j int) int
+	load     func(u int, at Mem) reg.VecVirtual
+	multiply emit.Multiply
+	element  func(lane int, values, v, sum reg.VecVirtual)
+	put      func(s emit.ISA, acc [][]reg.VecVirtual, column func(j int) Mem)
+}
+
+// inFull are factors in float32.
+func inFull(s emit.ISA) factors {
+	return factors{
+		at:       func(u, j int) int { return 2*emit.PixelBytes*u + 4*s.Width*j },
+		load:     func(_ int, at Mem) reg.VecVirtual { return s.Load(at) },
+		multiply: s.AddProducts, element: emit.AddProduct, put: putPixels,
+	}
+}
+
+func pixels(s emit.ISA, rows, nv int, f factors) {
 	Label("tile")
 	blocks, a, jumpA := emit.GP("blocks"), emit.GP("a"), emit.GP("jumpA")
 	b, start := emit.GP("b"), emit.GP("start")
@@ -30,7 +83,7 @@ func pixels(s emit.ISA, rows, nv int, multiply emit.Multiply, element func(lane 
 	SHLQ(Imm(2), jumpA)
 	SHLQ(Imm(2), jumpC)
 	acc := started(s, start, rows, nv)
-	column := column(s, nv, c, jumpC)
+	column := column(s, c, jumpC)
 	const unroll = 4
 	next, far, turns := GP64(), GP64(), GP64()
 	later, last, after := GP64(), GP64(), GP64()
@@ -57,23 +110,23 @@ func pixels(s emit.ISA, rows, nv int, multiply emit.Multiply, element func(lane 
 	for u := range unroll {
 		vectors := make([]reg.VecVirtual, nv)
 		for j := range vectors {
-			vectors[j] = s.Load(Mem{Base: b, Disp: 2*emit.PixelBytes*u + 4*s.Width*j})
+			vectors[j] = f.load(u, Mem{Base: b, Disp: f.at(u, j)})
 		}
 		PREFETCHT0(Mem{Base: next, Disp: u * emit.PixelBytes})
 		PREFETCHT1(Mem{Base: far, Disp: u * emit.PixelBytes})
 		for i := range acc {
 			if s.Elements {
 				for j, v := range vectors {
-					element(u, values[i], v, acc[i][j])
+					f.element(u, values[i], v, acc[i][j])
 				}
 			} else {
-				multiply(acc[i], Mem{Base: a, Disp: i*emit.PixelBytes + 4*u}, vectors, i%6 == 1)
+				f.multiply(acc[i], Mem{Base: a, Disp: i*emit.PixelBytes + 4*u}, vectors, i%6 == 1)
 			}
 		}
 	}
 	fetchLater(s, later, last, jumpC, nv)
 	ADDQ(Imm(4*unroll), a)
-	ADDQ(U32(2*emit.PixelBytes*unroll), b)
+	ADDQ(U32(uint32(f.at(unroll, 0))), b)
 	ADDQ(U32(emit.PixelBytes*unroll), next)
 	ADDQ(U32(emit.PixelBytes*unroll), far)
 	DECQ(turns)
@@ -81,7 +134,7 @@ func pixels(s emit.ISA, rows, nv int, multiply emit.Multiply, element func(lane 
 	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1, Disp: -emit.PixelBytes}, a)
 	DECQ(blocks)
 	JNE(LabelRef("block"))
-	put(s, acc, column)
+	f.put(s, acc, column)
 	DECQ(emit.ParamAt("tiles"))
 	JNE(LabelRef("tile"))
 	s.Ret()
@@ -242,6 +295,37 @@ func ToBytes(s emit.ISA) {
 			VPACKSSWB(v, v, v)
 			VMOVD(v, Mem{Base: dst, Disp: at})
 		}
+	}
+	ADDQ(U32(emit.PixelBytes), dst)
+	ADDQ(U32(emit.PixelBytes), src)
+	DECQ(n)
+	JNE(LabelRef("pixel"))
+	s.Ret()
+}
+
+// ToWords emits the same conversion to 16-bit integers from the second number to the third, half a block of Words.
+func ToWords(s emit.ISA) {
+	dst, src, n, with := emit.GP("dst"), emit.GP("src"), emit.GP("n"), emit.GP("with")
+	factor, low, high := s.V(), s.V(), s.V()
+	for i, v := range []reg.VecVirtual{factor, low, high} {
+		VBROADCASTSS(Mem{Base: with, Disp: 4 * i}, v)
+	}
+	Label("pixel")
+	var parts []reg.VecVirtual
+	for at := 0; at < emit.Lanes; at += s.Width {
+		v := s.V()
+		VMULPS(Mem{Base: src, Disp: 4 * at}, factor, v)
+		VMAXPS(low, v, v) // low where v is NaN
+		VMINPS(high, v, v)
+		VCVTPS2DQ(v, v)
+		parts = append(parts, v)
+	}
+	if s.EVEX {
+		VPMOVDW(parts[0], Mem{Base: dst})
+	} else {
+		VPACKSSDW(parts[1], parts[0], parts[0])
+		VPERMQ(Imm(0b11_01_10_00), parts[0], parts[0])
+		VMOVDQU(parts[0], Mem{Base: dst})
 	}
 	ADDQ(U32(emit.PixelBytes), dst)
 	ADDQ(U32(emit.PixelBytes), src)

@@ -8,16 +8,14 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// column returns the places of nv vectors of channels behind base: one or two are jump bytes apart, more are one block.
-func column(s emit.ISA, nv int, base, jump reg.Register) func(j int) Mem {
+// column returns the places of vectors of channels behind base, side by side in blocks that are jump bytes apart: those of two blocks at most.
+func column(s emit.ISA, base, jump reg.Register) func(j int) Mem {
 	return func(j int) Mem {
-		switch {
-		case nv > 2:
-			return Mem{Base: base, Disp: 4 * s.Width * j}
-		case j > 0:
-			return Mem{Base: base, Index: jump, Scale: 1}
+		at := Mem{Base: base, Disp: 4 * (j * s.Width % emit.Lanes)}
+		if j*s.Width >= emit.Lanes {
+			at.Index, at.Scale = jump, 1
 		}
-		return Mem{Base: base}
+		return at
 	}
 }
 

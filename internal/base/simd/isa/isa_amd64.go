@@ -24,3 +24,6 @@ func HasBFloat16() bool { return cpu.X86.HasAVX512BF16 && cpu.X86.HasAVX512BW }
 
 // HasBytes reports whether the processor adds up products of bytes (AVX512_VNNI).
 func HasBytes() bool { return cpu.X86.HasAVX512VNNI }
+
+// HasWords reports whether the processor adds up products of 16-bit integers in vectors of 512 bits (AVX512BW), as it does in those of AVX2.
+func HasWords() bool { return cpu.X86.HasAVX512BW }

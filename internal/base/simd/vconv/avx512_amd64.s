@@ -10448,6 +10448,12330 @@ write:
 	VZEROUPPER
 	RET
 
+// func halves1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves1x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	LEAQ    64(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    64(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    64(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    64(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS      (BX), Z1
+	VPANDD       c16_ffff0000<>+0(SB), Z1, Z1
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z3
+	VFMADD231PS  Z1, Z3, Z0
+	VMOVUPS      (BX), Z1
+	VPSLLD       $0x10, Z1, Z1
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z3
+	VFMADD231PS  Z1, Z3, Z0
+	VMOVUPS      128(BX), Z1
+	VPANDD       c16_ffff0000<>+0(SB), Z1, Z1
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z3
+	VFMADD231PS  Z1, Z3, Z0
+	VMOVUPS      128(BX), Z1
+	VPSLLD       $0x10, Z1, Z1
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z3
+	VFMADD231PS  Z1, Z3, Z0
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+56(FP), AL
+	TESTB        AL, AL
+	JEQ          rectify
+	VADDPS       (DI), Z0, Z0
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z2, Z2, Z2
+	VMAXPS Z0, Z2, Z0
+
+write:
+	VMOVUPS Z0, (DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+DATA c16_ffff0000<>+0(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+4(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+8(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+12(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+16(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+20(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+24(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+28(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+32(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+36(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+40(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+44(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+48(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+52(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+56(SB)/4, $0xffff0000
+DATA c16_ffff0000<>+60(SB)/4, $0xffff0000
+GLOBL c16_ffff0000<>(SB), RODATA|NOPTR, $64
+
+// func halves2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves2x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	LEAQ    128(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    128(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    192(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    128(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z2
+	VPANDD           c16_ffff0000<>+0(SB), Z2, Z2
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z4
+	VFMADD231PS      Z2, Z4, Z0
+	VFMADD231PS.BCST 64(CX), Z2, Z1
+	VMOVUPS          (BX), Z2
+	VPSLLD           $0x10, Z2, Z2
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z4
+	VFMADD231PS      Z2, Z4, Z0
+	VFMADD231PS.BCST 68(CX), Z2, Z1
+	VMOVUPS          128(BX), Z2
+	VPANDD           c16_ffff0000<>+0(SB), Z2, Z2
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z4
+	VFMADD231PS      Z2, Z4, Z0
+	VFMADD231PS.BCST 72(CX), Z2, Z1
+	VMOVUPS          128(BX), Z2
+	VPSLLD           $0x10, Z2, Z2
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z4
+	VFMADD231PS      Z2, Z4, Z0
+	VFMADD231PS.BCST 76(CX), Z2, Z1
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z3, Z3, Z3
+	VMAXPS Z0, Z3, Z0
+	VMAXPS Z1, Z3, Z1
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves3x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	LEAQ    192(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    192(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    320(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    192(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z3
+	VPANDD           c16_ffff0000<>+0(SB), Z3, Z3
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z5
+	VFMADD231PS      Z3, Z5, Z0
+	VFMADD231PS.BCST 64(CX), Z3, Z1
+	VBROADCASTSS     128(CX), Z5
+	VFMADD231PS      Z3, Z5, Z2
+	VMOVUPS          (BX), Z3
+	VPSLLD           $0x10, Z3, Z3
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z5
+	VFMADD231PS      Z3, Z5, Z0
+	VFMADD231PS.BCST 68(CX), Z3, Z1
+	VBROADCASTSS     132(CX), Z5
+	VFMADD231PS      Z3, Z5, Z2
+	VMOVUPS          128(BX), Z3
+	VPANDD           c16_ffff0000<>+0(SB), Z3, Z3
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z5
+	VFMADD231PS      Z3, Z5, Z0
+	VFMADD231PS.BCST 72(CX), Z3, Z1
+	VBROADCASTSS     136(CX), Z5
+	VFMADD231PS      Z3, Z5, Z2
+	VMOVUPS          128(BX), Z3
+	VPSLLD           $0x10, Z3, Z3
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z5
+	VFMADD231PS      Z3, Z5, Z0
+	VFMADD231PS.BCST 76(CX), Z3, Z1
+	VBROADCASTSS     140(CX), Z5
+	VFMADD231PS      Z3, Z5, Z2
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z4, Z4, Z4
+	VMAXPS Z0, Z4, Z0
+	VMAXPS Z1, Z4, Z1
+	VMAXPS Z2, Z4, Z2
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves4x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	LEAQ    256(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    256(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    448(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    256(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z4
+	VPANDD           c16_ffff0000<>+0(SB), Z4, Z4
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z6
+	VFMADD231PS      Z4, Z6, Z0
+	VFMADD231PS.BCST 64(CX), Z4, Z1
+	VBROADCASTSS     128(CX), Z6
+	VFMADD231PS      Z4, Z6, Z2
+	VBROADCASTSS     192(CX), Z6
+	VFMADD231PS      Z4, Z6, Z3
+	VMOVUPS          (BX), Z4
+	VPSLLD           $0x10, Z4, Z4
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z6
+	VFMADD231PS      Z4, Z6, Z0
+	VFMADD231PS.BCST 68(CX), Z4, Z1
+	VBROADCASTSS     132(CX), Z6
+	VFMADD231PS      Z4, Z6, Z2
+	VBROADCASTSS     196(CX), Z6
+	VFMADD231PS      Z4, Z6, Z3
+	VMOVUPS          128(BX), Z4
+	VPANDD           c16_ffff0000<>+0(SB), Z4, Z4
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z6
+	VFMADD231PS      Z4, Z6, Z0
+	VFMADD231PS.BCST 72(CX), Z4, Z1
+	VBROADCASTSS     136(CX), Z6
+	VFMADD231PS      Z4, Z6, Z2
+	VBROADCASTSS     200(CX), Z6
+	VFMADD231PS      Z4, Z6, Z3
+	VMOVUPS          128(BX), Z4
+	VPSLLD           $0x10, Z4, Z4
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z6
+	VFMADD231PS      Z4, Z6, Z0
+	VFMADD231PS.BCST 76(CX), Z4, Z1
+	VBROADCASTSS     140(CX), Z6
+	VFMADD231PS      Z4, Z6, Z2
+	VBROADCASTSS     204(CX), Z6
+	VFMADD231PS      Z4, Z6, Z3
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z5, Z5, Z5
+	VMAXPS Z0, Z5, Z0
+	VMAXPS Z1, Z5, Z1
+	VMAXPS Z2, Z5, Z2
+	VMAXPS Z3, Z5, Z3
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves5x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	LEAQ    320(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    320(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    576(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    320(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z5
+	VPANDD           c16_ffff0000<>+0(SB), Z5, Z5
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z7
+	VFMADD231PS      Z5, Z7, Z0
+	VFMADD231PS.BCST 64(CX), Z5, Z1
+	VBROADCASTSS     128(CX), Z7
+	VFMADD231PS      Z5, Z7, Z2
+	VBROADCASTSS     192(CX), Z7
+	VFMADD231PS      Z5, Z7, Z3
+	VBROADCASTSS     256(CX), Z7
+	VFMADD231PS      Z5, Z7, Z4
+	VMOVUPS          (BX), Z5
+	VPSLLD           $0x10, Z5, Z5
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z7
+	VFMADD231PS      Z5, Z7, Z0
+	VFMADD231PS.BCST 68(CX), Z5, Z1
+	VBROADCASTSS     132(CX), Z7
+	VFMADD231PS      Z5, Z7, Z2
+	VBROADCASTSS     196(CX), Z7
+	VFMADD231PS      Z5, Z7, Z3
+	VBROADCASTSS     260(CX), Z7
+	VFMADD231PS      Z5, Z7, Z4
+	VMOVUPS          128(BX), Z5
+	VPANDD           c16_ffff0000<>+0(SB), Z5, Z5
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z7
+	VFMADD231PS      Z5, Z7, Z0
+	VFMADD231PS.BCST 72(CX), Z5, Z1
+	VBROADCASTSS     136(CX), Z7
+	VFMADD231PS      Z5, Z7, Z2
+	VBROADCASTSS     200(CX), Z7
+	VFMADD231PS      Z5, Z7, Z3
+	VBROADCASTSS     264(CX), Z7
+	VFMADD231PS      Z5, Z7, Z4
+	VMOVUPS          128(BX), Z5
+	VPSLLD           $0x10, Z5, Z5
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z7
+	VFMADD231PS      Z5, Z7, Z0
+	VFMADD231PS.BCST 76(CX), Z5, Z1
+	VBROADCASTSS     140(CX), Z7
+	VFMADD231PS      Z5, Z7, Z2
+	VBROADCASTSS     204(CX), Z7
+	VFMADD231PS      Z5, Z7, Z3
+	VBROADCASTSS     268(CX), Z7
+	VFMADD231PS      Z5, Z7, Z4
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z6, Z6, Z6
+	VMAXPS Z0, Z6, Z0
+	VMAXPS Z1, Z6, Z1
+	VMAXPS Z2, Z6, Z2
+	VMAXPS Z3, Z6, Z3
+	VMAXPS Z4, Z6, Z4
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves6x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	LEAQ    384(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    384(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    704(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    384(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z6
+	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z8
+	VFMADD231PS      Z6, Z8, Z0
+	VFMADD231PS.BCST 64(CX), Z6, Z1
+	VBROADCASTSS     128(CX), Z8
+	VFMADD231PS      Z6, Z8, Z2
+	VBROADCASTSS     192(CX), Z8
+	VFMADD231PS      Z6, Z8, Z3
+	VBROADCASTSS     256(CX), Z8
+	VFMADD231PS      Z6, Z8, Z4
+	VBROADCASTSS     320(CX), Z8
+	VFMADD231PS      Z6, Z8, Z5
+	VMOVUPS          (BX), Z6
+	VPSLLD           $0x10, Z6, Z6
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z8
+	VFMADD231PS      Z6, Z8, Z0
+	VFMADD231PS.BCST 68(CX), Z6, Z1
+	VBROADCASTSS     132(CX), Z8
+	VFMADD231PS      Z6, Z8, Z2
+	VBROADCASTSS     196(CX), Z8
+	VFMADD231PS      Z6, Z8, Z3
+	VBROADCASTSS     260(CX), Z8
+	VFMADD231PS      Z6, Z8, Z4
+	VBROADCASTSS     324(CX), Z8
+	VFMADD231PS      Z6, Z8, Z5
+	VMOVUPS          128(BX), Z6
+	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z8
+	VFMADD231PS      Z6, Z8, Z0
+	VFMADD231PS.BCST 72(CX), Z6, Z1
+	VBROADCASTSS     136(CX), Z8
+	VFMADD231PS      Z6, Z8, Z2
+	VBROADCASTSS     200(CX), Z8
+	VFMADD231PS      Z6, Z8, Z3
+	VBROADCASTSS     264(CX), Z8
+	VFMADD231PS      Z6, Z8, Z4
+	VBROADCASTSS     328(CX), Z8
+	VFMADD231PS      Z6, Z8, Z5
+	VMOVUPS          128(BX), Z6
+	VPSLLD           $0x10, Z6, Z6
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z8
+	VFMADD231PS      Z6, Z8, Z0
+	VFMADD231PS.BCST 76(CX), Z6, Z1
+	VBROADCASTSS     140(CX), Z8
+	VFMADD231PS      Z6, Z8, Z2
+	VBROADCASTSS     204(CX), Z8
+	VFMADD231PS      Z6, Z8, Z3
+	VBROADCASTSS     268(CX), Z8
+	VFMADD231PS      Z6, Z8, Z4
+	VBROADCASTSS     332(CX), Z8
+	VFMADD231PS      Z6, Z8, Z5
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+	VADDPS           320(DI), Z5, Z5
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z7, Z7, Z7
+	VMAXPS Z0, Z7, Z0
+	VMAXPS Z1, Z7, Z1
+	VMAXPS Z2, Z7, Z2
+	VMAXPS Z3, Z7, Z3
+	VMAXPS Z4, Z7, Z4
+	VMAXPS Z5, Z7, Z5
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves7x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	LEAQ    448(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    448(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    832(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    448(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z7
+	VPANDD           c16_ffff0000<>+0(SB), Z7, Z7
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z9
+	VFMADD231PS      Z7, Z9, Z0
+	VFMADD231PS.BCST 64(CX), Z7, Z1
+	VBROADCASTSS     128(CX), Z9
+	VFMADD231PS      Z7, Z9, Z2
+	VBROADCASTSS     192(CX), Z9
+	VFMADD231PS      Z7, Z9, Z3
+	VBROADCASTSS     256(CX), Z9
+	VFMADD231PS      Z7, Z9, Z4
+	VBROADCASTSS     320(CX), Z9
+	VFMADD231PS      Z7, Z9, Z5
+	VBROADCASTSS     384(CX), Z9
+	VFMADD231PS      Z7, Z9, Z6
+	VMOVUPS          (BX), Z7
+	VPSLLD           $0x10, Z7, Z7
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z9
+	VFMADD231PS      Z7, Z9, Z0
+	VFMADD231PS.BCST 68(CX), Z7, Z1
+	VBROADCASTSS     132(CX), Z9
+	VFMADD231PS      Z7, Z9, Z2
+	VBROADCASTSS     196(CX), Z9
+	VFMADD231PS      Z7, Z9, Z3
+	VBROADCASTSS     260(CX), Z9
+	VFMADD231PS      Z7, Z9, Z4
+	VBROADCASTSS     324(CX), Z9
+	VFMADD231PS      Z7, Z9, Z5
+	VBROADCASTSS     388(CX), Z9
+	VFMADD231PS      Z7, Z9, Z6
+	VMOVUPS          128(BX), Z7
+	VPANDD           c16_ffff0000<>+0(SB), Z7, Z7
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z9
+	VFMADD231PS      Z7, Z9, Z0
+	VFMADD231PS.BCST 72(CX), Z7, Z1
+	VBROADCASTSS     136(CX), Z9
+	VFMADD231PS      Z7, Z9, Z2
+	VBROADCASTSS     200(CX), Z9
+	VFMADD231PS      Z7, Z9, Z3
+	VBROADCASTSS     264(CX), Z9
+	VFMADD231PS      Z7, Z9, Z4
+	VBROADCASTSS     328(CX), Z9
+	VFMADD231PS      Z7, Z9, Z5
+	VBROADCASTSS     392(CX), Z9
+	VFMADD231PS      Z7, Z9, Z6
+	VMOVUPS          128(BX), Z7
+	VPSLLD           $0x10, Z7, Z7
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z9
+	VFMADD231PS      Z7, Z9, Z0
+	VFMADD231PS.BCST 76(CX), Z7, Z1
+	VBROADCASTSS     140(CX), Z9
+	VFMADD231PS      Z7, Z9, Z2
+	VBROADCASTSS     204(CX), Z9
+	VFMADD231PS      Z7, Z9, Z3
+	VBROADCASTSS     268(CX), Z9
+	VFMADD231PS      Z7, Z9, Z4
+	VBROADCASTSS     332(CX), Z9
+	VFMADD231PS      Z7, Z9, Z5
+	VBROADCASTSS     396(CX), Z9
+	VFMADD231PS      Z7, Z9, Z6
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+	VADDPS           320(DI), Z5, Z5
+	VADDPS           384(DI), Z6, Z6
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z8, Z8, Z8
+	VMAXPS Z0, Z8, Z0
+	VMAXPS Z1, Z8, Z1
+	VMAXPS Z2, Z8, Z2
+	VMAXPS Z3, Z8, Z3
+	VMAXPS Z4, Z8, Z4
+	VMAXPS Z5, Z8, Z5
+	VMAXPS Z6, Z8, Z6
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves8x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	LEAQ    512(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    512(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    960(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    512(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z8
+	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z10
+	VFMADD231PS      Z8, Z10, Z0
+	VFMADD231PS.BCST 64(CX), Z8, Z1
+	VBROADCASTSS     128(CX), Z10
+	VFMADD231PS      Z8, Z10, Z2
+	VBROADCASTSS     192(CX), Z10
+	VFMADD231PS      Z8, Z10, Z3
+	VBROADCASTSS     256(CX), Z10
+	VFMADD231PS      Z8, Z10, Z4
+	VBROADCASTSS     320(CX), Z10
+	VFMADD231PS      Z8, Z10, Z5
+	VBROADCASTSS     384(CX), Z10
+	VFMADD231PS      Z8, Z10, Z6
+	VFMADD231PS.BCST 448(CX), Z8, Z7
+	VMOVUPS          (BX), Z8
+	VPSLLD           $0x10, Z8, Z8
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z10
+	VFMADD231PS      Z8, Z10, Z0
+	VFMADD231PS.BCST 68(CX), Z8, Z1
+	VBROADCASTSS     132(CX), Z10
+	VFMADD231PS      Z8, Z10, Z2
+	VBROADCASTSS     196(CX), Z10
+	VFMADD231PS      Z8, Z10, Z3
+	VBROADCASTSS     260(CX), Z10
+	VFMADD231PS      Z8, Z10, Z4
+	VBROADCASTSS     324(CX), Z10
+	VFMADD231PS      Z8, Z10, Z5
+	VBROADCASTSS     388(CX), Z10
+	VFMADD231PS      Z8, Z10, Z6
+	VFMADD231PS.BCST 452(CX), Z8, Z7
+	VMOVUPS          128(BX), Z8
+	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z10
+	VFMADD231PS      Z8, Z10, Z0
+	VFMADD231PS.BCST 72(CX), Z8, Z1
+	VBROADCASTSS     136(CX), Z10
+	VFMADD231PS      Z8, Z10, Z2
+	VBROADCASTSS     200(CX), Z10
+	VFMADD231PS      Z8, Z10, Z3
+	VBROADCASTSS     264(CX), Z10
+	VFMADD231PS      Z8, Z10, Z4
+	VBROADCASTSS     328(CX), Z10
+	VFMADD231PS      Z8, Z10, Z5
+	VBROADCASTSS     392(CX), Z10
+	VFMADD231PS      Z8, Z10, Z6
+	VFMADD231PS.BCST 456(CX), Z8, Z7
+	VMOVUPS          128(BX), Z8
+	VPSLLD           $0x10, Z8, Z8
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z10
+	VFMADD231PS      Z8, Z10, Z0
+	VFMADD231PS.BCST 76(CX), Z8, Z1
+	VBROADCASTSS     140(CX), Z10
+	VFMADD231PS      Z8, Z10, Z2
+	VBROADCASTSS     204(CX), Z10
+	VFMADD231PS      Z8, Z10, Z3
+	VBROADCASTSS     268(CX), Z10
+	VFMADD231PS      Z8, Z10, Z4
+	VBROADCASTSS     332(CX), Z10
+	VFMADD231PS      Z8, Z10, Z5
+	VBROADCASTSS     396(CX), Z10
+	VFMADD231PS      Z8, Z10, Z6
+	VFMADD231PS.BCST 460(CX), Z8, Z7
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+	VADDPS           320(DI), Z5, Z5
+	VADDPS           384(DI), Z6, Z6
+	VADDPS           448(DI), Z7, Z7
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z9, Z9, Z9
+	VMAXPS Z0, Z9, Z0
+	VMAXPS Z1, Z9, Z1
+	VMAXPS Z2, Z9, Z2
+	VMAXPS Z3, Z9, Z3
+	VMAXPS Z4, Z9, Z4
+	VMAXPS Z5, Z9, Z5
+	VMAXPS Z6, Z9, Z6
+	VMAXPS Z7, Z9, Z7
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves9x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	LEAQ    576(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    576(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1088(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    576(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z9
+	VPANDD           c16_ffff0000<>+0(SB), Z9, Z9
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z11
+	VFMADD231PS      Z9, Z11, Z0
+	VFMADD231PS.BCST 64(CX), Z9, Z1
+	VBROADCASTSS     128(CX), Z11
+	VFMADD231PS      Z9, Z11, Z2
+	VBROADCASTSS     192(CX), Z11
+	VFMADD231PS      Z9, Z11, Z3
+	VBROADCASTSS     256(CX), Z11
+	VFMADD231PS      Z9, Z11, Z4
+	VBROADCASTSS     320(CX), Z11
+	VFMADD231PS      Z9, Z11, Z5
+	VBROADCASTSS     384(CX), Z11
+	VFMADD231PS      Z9, Z11, Z6
+	VFMADD231PS.BCST 448(CX), Z9, Z7
+	VBROADCASTSS     512(CX), Z11
+	VFMADD231PS      Z9, Z11, Z8
+	VMOVUPS          (BX), Z9
+	VPSLLD           $0x10, Z9, Z9
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z11
+	VFMADD231PS      Z9, Z11, Z0
+	VFMADD231PS.BCST 68(CX), Z9, Z1
+	VBROADCASTSS     132(CX), Z11
+	VFMADD231PS      Z9, Z11, Z2
+	VBROADCASTSS     196(CX), Z11
+	VFMADD231PS      Z9, Z11, Z3
+	VBROADCASTSS     260(CX), Z11
+	VFMADD231PS      Z9, Z11, Z4
+	VBROADCASTSS     324(CX), Z11
+	VFMADD231PS      Z9, Z11, Z5
+	VBROADCASTSS     388(CX), Z11
+	VFMADD231PS      Z9, Z11, Z6
+	VFMADD231PS.BCST 452(CX), Z9, Z7
+	VBROADCASTSS     516(CX), Z11
+	VFMADD231PS      Z9, Z11, Z8
+	VMOVUPS          128(BX), Z9
+	VPANDD           c16_ffff0000<>+0(SB), Z9, Z9
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z11
+	VFMADD231PS      Z9, Z11, Z0
+	VFMADD231PS.BCST 72(CX), Z9, Z1
+	VBROADCASTSS     136(CX), Z11
+	VFMADD231PS      Z9, Z11, Z2
+	VBROADCASTSS     200(CX), Z11
+	VFMADD231PS      Z9, Z11, Z3
+	VBROADCASTSS     264(CX), Z11
+	VFMADD231PS      Z9, Z11, Z4
+	VBROADCASTSS     328(CX), Z11
+	VFMADD231PS      Z9, Z11, Z5
+	VBROADCASTSS     392(CX), Z11
+	VFMADD231PS      Z9, Z11, Z6
+	VFMADD231PS.BCST 456(CX), Z9, Z7
+	VBROADCASTSS     520(CX), Z11
+	VFMADD231PS      Z9, Z11, Z8
+	VMOVUPS          128(BX), Z9
+	VPSLLD           $0x10, Z9, Z9
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z11
+	VFMADD231PS      Z9, Z11, Z0
+	VFMADD231PS.BCST 76(CX), Z9, Z1
+	VBROADCASTSS     140(CX), Z11
+	VFMADD231PS      Z9, Z11, Z2
+	VBROADCASTSS     204(CX), Z11
+	VFMADD231PS      Z9, Z11, Z3
+	VBROADCASTSS     268(CX), Z11
+	VFMADD231PS      Z9, Z11, Z4
+	VBROADCASTSS     332(CX), Z11
+	VFMADD231PS      Z9, Z11, Z5
+	VBROADCASTSS     396(CX), Z11
+	VFMADD231PS      Z9, Z11, Z6
+	VFMADD231PS.BCST 460(CX), Z9, Z7
+	VBROADCASTSS     524(CX), Z11
+	VFMADD231PS      Z9, Z11, Z8
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+	VADDPS           320(DI), Z5, Z5
+	VADDPS           384(DI), Z6, Z6
+	VADDPS           448(DI), Z7, Z7
+	VADDPS           512(DI), Z8, Z8
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z10, Z10, Z10
+	VMAXPS Z0, Z10, Z0
+	VMAXPS Z1, Z10, Z1
+	VMAXPS Z2, Z10, Z2
+	VMAXPS Z3, Z10, Z3
+	VMAXPS Z4, Z10, Z4
+	VMAXPS Z5, Z10, Z5
+	VMAXPS Z6, Z10, Z6
+	VMAXPS Z7, Z10, Z7
+	VMAXPS Z8, Z10, Z8
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves10x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	LEAQ    640(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    640(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1216(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    640(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z10
+	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z12
+	VFMADD231PS      Z10, Z12, Z0
+	VFMADD231PS.BCST 64(CX), Z10, Z1
+	VBROADCASTSS     128(CX), Z12
+	VFMADD231PS      Z10, Z12, Z2
+	VBROADCASTSS     192(CX), Z12
+	VFMADD231PS      Z10, Z12, Z3
+	VBROADCASTSS     256(CX), Z12
+	VFMADD231PS      Z10, Z12, Z4
+	VBROADCASTSS     320(CX), Z12
+	VFMADD231PS      Z10, Z12, Z5
+	VBROADCASTSS     384(CX), Z12
+	VFMADD231PS      Z10, Z12, Z6
+	VFMADD231PS.BCST 448(CX), Z10, Z7
+	VBROADCASTSS     512(CX), Z12
+	VFMADD231PS      Z10, Z12, Z8
+	VBROADCASTSS     576(CX), Z12
+	VFMADD231PS      Z10, Z12, Z9
+	VMOVUPS          (BX), Z10
+	VPSLLD           $0x10, Z10, Z10
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z12
+	VFMADD231PS      Z10, Z12, Z0
+	VFMADD231PS.BCST 68(CX), Z10, Z1
+	VBROADCASTSS     132(CX), Z12
+	VFMADD231PS      Z10, Z12, Z2
+	VBROADCASTSS     196(CX), Z12
+	VFMADD231PS      Z10, Z12, Z3
+	VBROADCASTSS     260(CX), Z12
+	VFMADD231PS      Z10, Z12, Z4
+	VBROADCASTSS     324(CX), Z12
+	VFMADD231PS      Z10, Z12, Z5
+	VBROADCASTSS     388(CX), Z12
+	VFMADD231PS      Z10, Z12, Z6
+	VFMADD231PS.BCST 452(CX), Z10, Z7
+	VBROADCASTSS     516(CX), Z12
+	VFMADD231PS      Z10, Z12, Z8
+	VBROADCASTSS     580(CX), Z12
+	VFMADD231PS      Z10, Z12, Z9
+	VMOVUPS          128(BX), Z10
+	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z12
+	VFMADD231PS      Z10, Z12, Z0
+	VFMADD231PS.BCST 72(CX), Z10, Z1
+	VBROADCASTSS     136(CX), Z12
+	VFMADD231PS      Z10, Z12, Z2
+	VBROADCASTSS     200(CX), Z12
+	VFMADD231PS      Z10, Z12, Z3
+	VBROADCASTSS     264(CX), Z12
+	VFMADD231PS      Z10, Z12, Z4
+	VBROADCASTSS     328(CX), Z12
+	VFMADD231PS      Z10, Z12, Z5
+	VBROADCASTSS     392(CX), Z12
+	VFMADD231PS      Z10, Z12, Z6
+	VFMADD231PS.BCST 456(CX), Z10, Z7
+	VBROADCASTSS     520(CX), Z12
+	VFMADD231PS      Z10, Z12, Z8
+	VBROADCASTSS     584(CX), Z12
+	VFMADD231PS      Z10, Z12, Z9
+	VMOVUPS          128(BX), Z10
+	VPSLLD           $0x10, Z10, Z10
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z12
+	VFMADD231PS      Z10, Z12, Z0
+	VFMADD231PS.BCST 76(CX), Z10, Z1
+	VBROADCASTSS     140(CX), Z12
+	VFMADD231PS      Z10, Z12, Z2
+	VBROADCASTSS     204(CX), Z12
+	VFMADD231PS      Z10, Z12, Z3
+	VBROADCASTSS     268(CX), Z12
+	VFMADD231PS      Z10, Z12, Z4
+	VBROADCASTSS     332(CX), Z12
+	VFMADD231PS      Z10, Z12, Z5
+	VBROADCASTSS     396(CX), Z12
+	VFMADD231PS      Z10, Z12, Z6
+	VFMADD231PS.BCST 460(CX), Z10, Z7
+	VBROADCASTSS     524(CX), Z12
+	VFMADD231PS      Z10, Z12, Z8
+	VBROADCASTSS     588(CX), Z12
+	VFMADD231PS      Z10, Z12, Z9
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+	VADDPS           320(DI), Z5, Z5
+	VADDPS           384(DI), Z6, Z6
+	VADDPS           448(DI), Z7, Z7
+	VADDPS           512(DI), Z8, Z8
+	VADDPS           576(DI), Z9, Z9
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z11, Z11, Z11
+	VMAXPS Z0, Z11, Z0
+	VMAXPS Z1, Z11, Z1
+	VMAXPS Z2, Z11, Z2
+	VMAXPS Z3, Z11, Z3
+	VMAXPS Z4, Z11, Z4
+	VMAXPS Z5, Z11, Z5
+	VMAXPS Z6, Z11, Z6
+	VMAXPS Z7, Z11, Z7
+	VMAXPS Z8, Z11, Z8
+	VMAXPS Z9, Z11, Z9
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves11x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	LEAQ    704(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    704(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1344(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    704(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z11
+	VPANDD           c16_ffff0000<>+0(SB), Z11, Z11
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z13
+	VFMADD231PS      Z11, Z13, Z0
+	VFMADD231PS.BCST 64(CX), Z11, Z1
+	VBROADCASTSS     128(CX), Z13
+	VFMADD231PS      Z11, Z13, Z2
+	VBROADCASTSS     192(CX), Z13
+	VFMADD231PS      Z11, Z13, Z3
+	VBROADCASTSS     256(CX), Z13
+	VFMADD231PS      Z11, Z13, Z4
+	VBROADCASTSS     320(CX), Z13
+	VFMADD231PS      Z11, Z13, Z5
+	VBROADCASTSS     384(CX), Z13
+	VFMADD231PS      Z11, Z13, Z6
+	VFMADD231PS.BCST 448(CX), Z11, Z7
+	VBROADCASTSS     512(CX), Z13
+	VFMADD231PS      Z11, Z13, Z8
+	VBROADCASTSS     576(CX), Z13
+	VFMADD231PS      Z11, Z13, Z9
+	VBROADCASTSS     640(CX), Z13
+	VFMADD231PS      Z11, Z13, Z10
+	VMOVUPS          (BX), Z11
+	VPSLLD           $0x10, Z11, Z11
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z13
+	VFMADD231PS      Z11, Z13, Z0
+	VFMADD231PS.BCST 68(CX), Z11, Z1
+	VBROADCASTSS     132(CX), Z13
+	VFMADD231PS      Z11, Z13, Z2
+	VBROADCASTSS     196(CX), Z13
+	VFMADD231PS      Z11, Z13, Z3
+	VBROADCASTSS     260(CX), Z13
+	VFMADD231PS      Z11, Z13, Z4
+	VBROADCASTSS     324(CX), Z13
+	VFMADD231PS      Z11, Z13, Z5
+	VBROADCASTSS     388(CX), Z13
+	VFMADD231PS      Z11, Z13, Z6
+	VFMADD231PS.BCST 452(CX), Z11, Z7
+	VBROADCASTSS     516(CX), Z13
+	VFMADD231PS      Z11, Z13, Z8
+	VBROADCASTSS     580(CX), Z13
+	VFMADD231PS      Z11, Z13, Z9
+	VBROADCASTSS     644(CX), Z13
+	VFMADD231PS      Z11, Z13, Z10
+	VMOVUPS          128(BX), Z11
+	VPANDD           c16_ffff0000<>+0(SB), Z11, Z11
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z13
+	VFMADD231PS      Z11, Z13, Z0
+	VFMADD231PS.BCST 72(CX), Z11, Z1
+	VBROADCASTSS     136(CX), Z13
+	VFMADD231PS      Z11, Z13, Z2
+	VBROADCASTSS     200(CX), Z13
+	VFMADD231PS      Z11, Z13, Z3
+	VBROADCASTSS     264(CX), Z13
+	VFMADD231PS      Z11, Z13, Z4
+	VBROADCASTSS     328(CX), Z13
+	VFMADD231PS      Z11, Z13, Z5
+	VBROADCASTSS     392(CX), Z13
+	VFMADD231PS      Z11, Z13, Z6
+	VFMADD231PS.BCST 456(CX), Z11, Z7
+	VBROADCASTSS     520(CX), Z13
+	VFMADD231PS      Z11, Z13, Z8
+	VBROADCASTSS     584(CX), Z13
+	VFMADD231PS      Z11, Z13, Z9
+	VBROADCASTSS     648(CX), Z13
+	VFMADD231PS      Z11, Z13, Z10
+	VMOVUPS          128(BX), Z11
+	VPSLLD           $0x10, Z11, Z11
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z13
+	VFMADD231PS      Z11, Z13, Z0
+	VFMADD231PS.BCST 76(CX), Z11, Z1
+	VBROADCASTSS     140(CX), Z13
+	VFMADD231PS      Z11, Z13, Z2
+	VBROADCASTSS     204(CX), Z13
+	VFMADD231PS      Z11, Z13, Z3
+	VBROADCASTSS     268(CX), Z13
+	VFMADD231PS      Z11, Z13, Z4
+	VBROADCASTSS     332(CX), Z13
+	VFMADD231PS      Z11, Z13, Z5
+	VBROADCASTSS     396(CX), Z13
+	VFMADD231PS      Z11, Z13, Z6
+	VFMADD231PS.BCST 460(CX), Z11, Z7
+	VBROADCASTSS     524(CX), Z13
+	VFMADD231PS      Z11, Z13, Z8
+	VBROADCASTSS     588(CX), Z13
+	VFMADD231PS      Z11, Z13, Z9
+	VBROADCASTSS     652(CX), Z13
+	VFMADD231PS      Z11, Z13, Z10
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+	VADDPS           320(DI), Z5, Z5
+	VADDPS           384(DI), Z6, Z6
+	VADDPS           448(DI), Z7, Z7
+	VADDPS           512(DI), Z8, Z8
+	VADDPS           576(DI), Z9, Z9
+	VADDPS           640(DI), Z10, Z10
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z12, Z12, Z12
+	VMAXPS Z0, Z12, Z0
+	VMAXPS Z1, Z12, Z1
+	VMAXPS Z2, Z12, Z2
+	VMAXPS Z3, Z12, Z3
+	VMAXPS Z4, Z12, Z4
+	VMAXPS Z5, Z12, Z5
+	VMAXPS Z6, Z12, Z6
+	VMAXPS Z7, Z12, Z7
+	VMAXPS Z8, Z12, Z8
+	VMAXPS Z9, Z12, Z9
+	VMAXPS Z10, Z12, Z10
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z10, 640(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves12x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	LEAQ    768(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    768(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1472(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    768(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z12
+	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z14
+	VFMADD231PS      Z12, Z14, Z0
+	VFMADD231PS.BCST 64(CX), Z12, Z1
+	VBROADCASTSS     128(CX), Z14
+	VFMADD231PS      Z12, Z14, Z2
+	VBROADCASTSS     192(CX), Z14
+	VFMADD231PS      Z12, Z14, Z3
+	VBROADCASTSS     256(CX), Z14
+	VFMADD231PS      Z12, Z14, Z4
+	VBROADCASTSS     320(CX), Z14
+	VFMADD231PS      Z12, Z14, Z5
+	VBROADCASTSS     384(CX), Z14
+	VFMADD231PS      Z12, Z14, Z6
+	VFMADD231PS.BCST 448(CX), Z12, Z7
+	VBROADCASTSS     512(CX), Z14
+	VFMADD231PS      Z12, Z14, Z8
+	VBROADCASTSS     576(CX), Z14
+	VFMADD231PS      Z12, Z14, Z9
+	VBROADCASTSS     640(CX), Z14
+	VFMADD231PS      Z12, Z14, Z10
+	VBROADCASTSS     704(CX), Z14
+	VFMADD231PS      Z12, Z14, Z11
+	VMOVUPS          (BX), Z12
+	VPSLLD           $0x10, Z12, Z12
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z14
+	VFMADD231PS      Z12, Z14, Z0
+	VFMADD231PS.BCST 68(CX), Z12, Z1
+	VBROADCASTSS     132(CX), Z14
+	VFMADD231PS      Z12, Z14, Z2
+	VBROADCASTSS     196(CX), Z14
+	VFMADD231PS      Z12, Z14, Z3
+	VBROADCASTSS     260(CX), Z14
+	VFMADD231PS      Z12, Z14, Z4
+	VBROADCASTSS     324(CX), Z14
+	VFMADD231PS      Z12, Z14, Z5
+	VBROADCASTSS     388(CX), Z14
+	VFMADD231PS      Z12, Z14, Z6
+	VFMADD231PS.BCST 452(CX), Z12, Z7
+	VBROADCASTSS     516(CX), Z14
+	VFMADD231PS      Z12, Z14, Z8
+	VBROADCASTSS     580(CX), Z14
+	VFMADD231PS      Z12, Z14, Z9
+	VBROADCASTSS     644(CX), Z14
+	VFMADD231PS      Z12, Z14, Z10
+	VBROADCASTSS     708(CX), Z14
+	VFMADD231PS      Z12, Z14, Z11
+	VMOVUPS          128(BX), Z12
+	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z14
+	VFMADD231PS      Z12, Z14, Z0
+	VFMADD231PS.BCST 72(CX), Z12, Z1
+	VBROADCASTSS     136(CX), Z14
+	VFMADD231PS      Z12, Z14, Z2
+	VBROADCASTSS     200(CX), Z14
+	VFMADD231PS      Z12, Z14, Z3
+	VBROADCASTSS     264(CX), Z14
+	VFMADD231PS      Z12, Z14, Z4
+	VBROADCASTSS     328(CX), Z14
+	VFMADD231PS      Z12, Z14, Z5
+	VBROADCASTSS     392(CX), Z14
+	VFMADD231PS      Z12, Z14, Z6
+	VFMADD231PS.BCST 456(CX), Z12, Z7
+	VBROADCASTSS     520(CX), Z14
+	VFMADD231PS      Z12, Z14, Z8
+	VBROADCASTSS     584(CX), Z14
+	VFMADD231PS      Z12, Z14, Z9
+	VBROADCASTSS     648(CX), Z14
+	VFMADD231PS      Z12, Z14, Z10
+	VBROADCASTSS     712(CX), Z14
+	VFMADD231PS      Z12, Z14, Z11
+	VMOVUPS          128(BX), Z12
+	VPSLLD           $0x10, Z12, Z12
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z14
+	VFMADD231PS      Z12, Z14, Z0
+	VFMADD231PS.BCST 76(CX), Z12, Z1
+	VBROADCASTSS     140(CX), Z14
+	VFMADD231PS      Z12, Z14, Z2
+	VBROADCASTSS     204(CX), Z14
+	VFMADD231PS      Z12, Z14, Z3
+	VBROADCASTSS     268(CX), Z14
+	VFMADD231PS      Z12, Z14, Z4
+	VBROADCASTSS     332(CX), Z14
+	VFMADD231PS      Z12, Z14, Z5
+	VBROADCASTSS     396(CX), Z14
+	VFMADD231PS      Z12, Z14, Z6
+	VFMADD231PS.BCST 460(CX), Z12, Z7
+	VBROADCASTSS     524(CX), Z14
+	VFMADD231PS      Z12, Z14, Z8
+	VBROADCASTSS     588(CX), Z14
+	VFMADD231PS      Z12, Z14, Z9
+	VBROADCASTSS     652(CX), Z14
+	VFMADD231PS      Z12, Z14, Z10
+	VBROADCASTSS     716(CX), Z14
+	VFMADD231PS      Z12, Z14, Z11
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+	VADDPS           320(DI), Z5, Z5
+	VADDPS           384(DI), Z6, Z6
+	VADDPS           448(DI), Z7, Z7
+	VADDPS           512(DI), Z8, Z8
+	VADDPS           576(DI), Z9, Z9
+	VADDPS           640(DI), Z10, Z10
+	VADDPS           704(DI), Z11, Z11
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z13, Z13, Z13
+	VMAXPS Z0, Z13, Z0
+	VMAXPS Z1, Z13, Z1
+	VMAXPS Z2, Z13, Z2
+	VMAXPS Z3, Z13, Z3
+	VMAXPS Z4, Z13, Z4
+	VMAXPS Z5, Z13, Z5
+	VMAXPS Z6, Z13, Z6
+	VMAXPS Z7, Z13, Z7
+	VMAXPS Z8, Z13, Z8
+	VMAXPS Z9, Z13, Z9
+	VMAXPS Z10, Z13, Z10
+	VMAXPS Z11, Z13, Z11
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z11, 704(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves13x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	LEAQ    832(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    832(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1600(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    832(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z13
+	VPANDD           c16_ffff0000<>+0(SB), Z13, Z13
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z15
+	VFMADD231PS      Z13, Z15, Z0
+	VFMADD231PS.BCST 64(CX), Z13, Z1
+	VBROADCASTSS     128(CX), Z15
+	VFMADD231PS      Z13, Z15, Z2
+	VBROADCASTSS     192(CX), Z15
+	VFMADD231PS      Z13, Z15, Z3
+	VBROADCASTSS     256(CX), Z15
+	VFMADD231PS      Z13, Z15, Z4
+	VBROADCASTSS     320(CX), Z15
+	VFMADD231PS      Z13, Z15, Z5
+	VBROADCASTSS     384(CX), Z15
+	VFMADD231PS      Z13, Z15, Z6
+	VFMADD231PS.BCST 448(CX), Z13, Z7
+	VBROADCASTSS     512(CX), Z15
+	VFMADD231PS      Z13, Z15, Z8
+	VBROADCASTSS     576(CX), Z15
+	VFMADD231PS      Z13, Z15, Z9
+	VBROADCASTSS     640(CX), Z15
+	VFMADD231PS      Z13, Z15, Z10
+	VBROADCASTSS     704(CX), Z15
+	VFMADD231PS      Z13, Z15, Z11
+	VBROADCASTSS     768(CX), Z15
+	VFMADD231PS      Z13, Z15, Z12
+	VMOVUPS          (BX), Z13
+	VPSLLD           $0x10, Z13, Z13
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z15
+	VFMADD231PS      Z13, Z15, Z0
+	VFMADD231PS.BCST 68(CX), Z13, Z1
+	VBROADCASTSS     132(CX), Z15
+	VFMADD231PS      Z13, Z15, Z2
+	VBROADCASTSS     196(CX), Z15
+	VFMADD231PS      Z13, Z15, Z3
+	VBROADCASTSS     260(CX), Z15
+	VFMADD231PS      Z13, Z15, Z4
+	VBROADCASTSS     324(CX), Z15
+	VFMADD231PS      Z13, Z15, Z5
+	VBROADCASTSS     388(CX), Z15
+	VFMADD231PS      Z13, Z15, Z6
+	VFMADD231PS.BCST 452(CX), Z13, Z7
+	VBROADCASTSS     516(CX), Z15
+	VFMADD231PS      Z13, Z15, Z8
+	VBROADCASTSS     580(CX), Z15
+	VFMADD231PS      Z13, Z15, Z9
+	VBROADCASTSS     644(CX), Z15
+	VFMADD231PS      Z13, Z15, Z10
+	VBROADCASTSS     708(CX), Z15
+	VFMADD231PS      Z13, Z15, Z11
+	VBROADCASTSS     772(CX), Z15
+	VFMADD231PS      Z13, Z15, Z12
+	VMOVUPS          128(BX), Z13
+	VPANDD           c16_ffff0000<>+0(SB), Z13, Z13
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z15
+	VFMADD231PS      Z13, Z15, Z0
+	VFMADD231PS.BCST 72(CX), Z13, Z1
+	VBROADCASTSS     136(CX), Z15
+	VFMADD231PS      Z13, Z15, Z2
+	VBROADCASTSS     200(CX), Z15
+	VFMADD231PS      Z13, Z15, Z3
+	VBROADCASTSS     264(CX), Z15
+	VFMADD231PS      Z13, Z15, Z4
+	VBROADCASTSS     328(CX), Z15
+	VFMADD231PS      Z13, Z15, Z5
+	VBROADCASTSS     392(CX), Z15
+	VFMADD231PS      Z13, Z15, Z6
+	VFMADD231PS.BCST 456(CX), Z13, Z7
+	VBROADCASTSS     520(CX), Z15
+	VFMADD231PS      Z13, Z15, Z8
+	VBROADCASTSS     584(CX), Z15
+	VFMADD231PS      Z13, Z15, Z9
+	VBROADCASTSS     648(CX), Z15
+	VFMADD231PS      Z13, Z15, Z10
+	VBROADCASTSS     712(CX), Z15
+	VFMADD231PS      Z13, Z15, Z11
+	VBROADCASTSS     776(CX), Z15
+	VFMADD231PS      Z13, Z15, Z12
+	VMOVUPS          128(BX), Z13
+	VPSLLD           $0x10, Z13, Z13
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z15
+	VFMADD231PS      Z13, Z15, Z0
+	VFMADD231PS.BCST 76(CX), Z13, Z1
+	VBROADCASTSS     140(CX), Z15
+	VFMADD231PS      Z13, Z15, Z2
+	VBROADCASTSS     204(CX), Z15
+	VFMADD231PS      Z13, Z15, Z3
+	VBROADCASTSS     268(CX), Z15
+	VFMADD231PS      Z13, Z15, Z4
+	VBROADCASTSS     332(CX), Z15
+	VFMADD231PS      Z13, Z15, Z5
+	VBROADCASTSS     396(CX), Z15
+	VFMADD231PS      Z13, Z15, Z6
+	VFMADD231PS.BCST 460(CX), Z13, Z7
+	VBROADCASTSS     524(CX), Z15
+	VFMADD231PS      Z13, Z15, Z8
+	VBROADCASTSS     588(CX), Z15
+	VFMADD231PS      Z13, Z15, Z9
+	VBROADCASTSS     652(CX), Z15
+	VFMADD231PS      Z13, Z15, Z10
+	VBROADCASTSS     716(CX), Z15
+	VFMADD231PS      Z13, Z15, Z11
+	VBROADCASTSS     780(CX), Z15
+	VFMADD231PS      Z13, Z15, Z12
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+	VADDPS           320(DI), Z5, Z5
+	VADDPS           384(DI), Z6, Z6
+	VADDPS           448(DI), Z7, Z7
+	VADDPS           512(DI), Z8, Z8
+	VADDPS           576(DI), Z9, Z9
+	VADDPS           640(DI), Z10, Z10
+	VADDPS           704(DI), Z11, Z11
+	VADDPS           768(DI), Z12, Z12
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z14, Z14, Z14
+	VMAXPS Z0, Z14, Z0
+	VMAXPS Z1, Z14, Z1
+	VMAXPS Z2, Z14, Z2
+	VMAXPS Z3, Z14, Z3
+	VMAXPS Z4, Z14, Z4
+	VMAXPS Z5, Z14, Z5
+	VMAXPS Z6, Z14, Z6
+	VMAXPS Z7, Z14, Z7
+	VMAXPS Z8, Z14, Z8
+	VMAXPS Z9, Z14, Z9
+	VMAXPS Z10, Z14, Z10
+	VMAXPS Z11, Z14, Z11
+	VMAXPS Z12, Z14, Z12
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z11, 704(DI)
+	VMOVUPS Z12, 768(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves14x1AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	LEAQ    896(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    896(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1728(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    896(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z14
+	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R8)
+	VBROADCASTSS     (CX), Z16
+	VFMADD231PS      Z14, Z16, Z0
+	VFMADD231PS.BCST 64(CX), Z14, Z1
+	VBROADCASTSS     128(CX), Z16
+	VFMADD231PS      Z14, Z16, Z2
+	VBROADCASTSS     192(CX), Z16
+	VFMADD231PS      Z14, Z16, Z3
+	VBROADCASTSS     256(CX), Z16
+	VFMADD231PS      Z14, Z16, Z4
+	VBROADCASTSS     320(CX), Z16
+	VFMADD231PS      Z14, Z16, Z5
+	VBROADCASTSS     384(CX), Z16
+	VFMADD231PS      Z14, Z16, Z6
+	VFMADD231PS.BCST 448(CX), Z14, Z7
+	VBROADCASTSS     512(CX), Z16
+	VFMADD231PS      Z14, Z16, Z8
+	VBROADCASTSS     576(CX), Z16
+	VFMADD231PS      Z14, Z16, Z9
+	VBROADCASTSS     640(CX), Z16
+	VFMADD231PS      Z14, Z16, Z10
+	VBROADCASTSS     704(CX), Z16
+	VFMADD231PS      Z14, Z16, Z11
+	VBROADCASTSS     768(CX), Z16
+	VFMADD231PS      Z14, Z16, Z12
+	VFMADD231PS.BCST 832(CX), Z14, Z13
+	VMOVUPS          (BX), Z14
+	VPSLLD           $0x10, Z14, Z14
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R8)
+	VBROADCASTSS     4(CX), Z16
+	VFMADD231PS      Z14, Z16, Z0
+	VFMADD231PS.BCST 68(CX), Z14, Z1
+	VBROADCASTSS     132(CX), Z16
+	VFMADD231PS      Z14, Z16, Z2
+	VBROADCASTSS     196(CX), Z16
+	VFMADD231PS      Z14, Z16, Z3
+	VBROADCASTSS     260(CX), Z16
+	VFMADD231PS      Z14, Z16, Z4
+	VBROADCASTSS     324(CX), Z16
+	VFMADD231PS      Z14, Z16, Z5
+	VBROADCASTSS     388(CX), Z16
+	VFMADD231PS      Z14, Z16, Z6
+	VFMADD231PS.BCST 452(CX), Z14, Z7
+	VBROADCASTSS     516(CX), Z16
+	VFMADD231PS      Z14, Z16, Z8
+	VBROADCASTSS     580(CX), Z16
+	VFMADD231PS      Z14, Z16, Z9
+	VBROADCASTSS     644(CX), Z16
+	VFMADD231PS      Z14, Z16, Z10
+	VBROADCASTSS     708(CX), Z16
+	VFMADD231PS      Z14, Z16, Z11
+	VBROADCASTSS     772(CX), Z16
+	VFMADD231PS      Z14, Z16, Z12
+	VFMADD231PS.BCST 836(CX), Z14, Z13
+	VMOVUPS          128(BX), Z14
+	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R8)
+	VBROADCASTSS     8(CX), Z16
+	VFMADD231PS      Z14, Z16, Z0
+	VFMADD231PS.BCST 72(CX), Z14, Z1
+	VBROADCASTSS     136(CX), Z16
+	VFMADD231PS      Z14, Z16, Z2
+	VBROADCASTSS     200(CX), Z16
+	VFMADD231PS      Z14, Z16, Z3
+	VBROADCASTSS     264(CX), Z16
+	VFMADD231PS      Z14, Z16, Z4
+	VBROADCASTSS     328(CX), Z16
+	VFMADD231PS      Z14, Z16, Z5
+	VBROADCASTSS     392(CX), Z16
+	VFMADD231PS      Z14, Z16, Z6
+	VFMADD231PS.BCST 456(CX), Z14, Z7
+	VBROADCASTSS     520(CX), Z16
+	VFMADD231PS      Z14, Z16, Z8
+	VBROADCASTSS     584(CX), Z16
+	VFMADD231PS      Z14, Z16, Z9
+	VBROADCASTSS     648(CX), Z16
+	VFMADD231PS      Z14, Z16, Z10
+	VBROADCASTSS     712(CX), Z16
+	VFMADD231PS      Z14, Z16, Z11
+	VBROADCASTSS     776(CX), Z16
+	VFMADD231PS      Z14, Z16, Z12
+	VFMADD231PS.BCST 840(CX), Z14, Z13
+	VMOVUPS          128(BX), Z14
+	VPSLLD           $0x10, Z14, Z14
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R8)
+	VBROADCASTSS     12(CX), Z16
+	VFMADD231PS      Z14, Z16, Z0
+	VFMADD231PS.BCST 76(CX), Z14, Z1
+	VBROADCASTSS     140(CX), Z16
+	VFMADD231PS      Z14, Z16, Z2
+	VBROADCASTSS     204(CX), Z16
+	VFMADD231PS      Z14, Z16, Z3
+	VBROADCASTSS     268(CX), Z16
+	VFMADD231PS      Z14, Z16, Z4
+	VBROADCASTSS     332(CX), Z16
+	VFMADD231PS      Z14, Z16, Z5
+	VBROADCASTSS     396(CX), Z16
+	VFMADD231PS      Z14, Z16, Z6
+	VFMADD231PS.BCST 460(CX), Z14, Z7
+	VBROADCASTSS     524(CX), Z16
+	VFMADD231PS      Z14, Z16, Z8
+	VBROADCASTSS     588(CX), Z16
+	VFMADD231PS      Z14, Z16, Z9
+	VBROADCASTSS     652(CX), Z16
+	VFMADD231PS      Z14, Z16, Z10
+	VBROADCASTSS     716(CX), Z16
+	VFMADD231PS      Z14, Z16, Z11
+	VBROADCASTSS     780(CX), Z16
+	VFMADD231PS      Z14, Z16, Z12
+	VFMADD231PS.BCST 844(CX), Z14, Z13
+	PREFETCHT0       (R10)
+	ADDQ             $0x40, R10
+	CMPQ             R10, R11
+	CMOVQGT          R11, R10
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R8
+	DECQ             R9
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           64(DI), Z1, Z1
+	VADDPS           128(DI), Z2, Z2
+	VADDPS           192(DI), Z3, Z3
+	VADDPS           256(DI), Z4, Z4
+	VADDPS           320(DI), Z5, Z5
+	VADDPS           384(DI), Z6, Z6
+	VADDPS           448(DI), Z7, Z7
+	VADDPS           512(DI), Z8, Z8
+	VADDPS           576(DI), Z9, Z9
+	VADDPS           640(DI), Z10, Z10
+	VADDPS           704(DI), Z11, Z11
+	VADDPS           768(DI), Z12, Z12
+	VADDPS           832(DI), Z13, Z13
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z15, Z15, Z15
+	VMAXPS Z0, Z15, Z0
+	VMAXPS Z1, Z15, Z1
+	VMAXPS Z2, Z15, Z2
+	VMAXPS Z3, Z15, Z3
+	VMAXPS Z4, Z15, Z4
+	VMAXPS Z5, Z15, Z5
+	VMAXPS Z6, Z15, Z6
+	VMAXPS Z7, Z15, Z7
+	VMAXPS Z8, Z15, Z8
+	VMAXPS Z9, Z15, Z9
+	VMAXPS Z10, Z15, Z10
+	VMAXPS Z11, Z15, Z11
+	VMAXPS Z12, Z15, Z12
+	VMAXPS Z13, Z15, Z13
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z11, 704(DI)
+	VMOVUPS Z12, 768(DI)
+	VMOVUPS Z13, 832(DI)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves1x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	LEAQ    64(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    64(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    64(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    64(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS      (BX), Z2
+	VPANDD       c16_ffff0000<>+0(SB), Z2, Z2
+	VMOVUPS      64(BX), Z4
+	VPANDD       c16_ffff0000<>+0(SB), Z4, Z4
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z5
+	VFMADD231PS  Z2, Z5, Z0
+	VFMADD231PS  Z4, Z5, Z1
+	VMOVUPS      (BX), Z2
+	VPSLLD       $0x10, Z2, Z2
+	VMOVUPS      64(BX), Z4
+	VPSLLD       $0x10, Z4, Z4
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z5
+	VFMADD231PS  Z2, Z5, Z0
+	VFMADD231PS  Z4, Z5, Z1
+	VMOVUPS      128(BX), Z2
+	VPANDD       c16_ffff0000<>+0(SB), Z2, Z2
+	VMOVUPS      192(BX), Z4
+	VPANDD       c16_ffff0000<>+0(SB), Z4, Z4
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z5
+	VFMADD231PS  Z2, Z5, Z0
+	VFMADD231PS  Z4, Z5, Z1
+	VMOVUPS      128(BX), Z2
+	VPSLLD       $0x10, Z2, Z2
+	VMOVUPS      192(BX), Z4
+	VPSLLD       $0x10, Z4, Z4
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z5
+	VFMADD231PS  Z2, Z5, Z0
+	VFMADD231PS  Z4, Z5, Z1
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+56(FP), AL
+	TESTB        AL, AL
+	JEQ          rectify
+	VADDPS       (DI), Z0, Z0
+	VADDPS       (DI)(R8*1), Z1, Z1
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z3, Z3, Z3
+	VMAXPS Z0, Z3, Z0
+	VMAXPS Z1, Z3, Z1
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves2x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	LEAQ    128(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    128(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    192(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    128(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z4
+	VPANDD           c16_ffff0000<>+0(SB), Z4, Z4
+	VMOVUPS          64(BX), Z6
+	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z7
+	VFMADD231PS      Z4, Z7, Z0
+	VFMADD231PS      Z6, Z7, Z1
+	VFMADD231PS.BCST 64(CX), Z4, Z2
+	VFMADD231PS.BCST 64(CX), Z6, Z3
+	VMOVUPS          (BX), Z4
+	VPSLLD           $0x10, Z4, Z4
+	VMOVUPS          64(BX), Z6
+	VPSLLD           $0x10, Z6, Z6
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z7
+	VFMADD231PS      Z4, Z7, Z0
+	VFMADD231PS      Z6, Z7, Z1
+	VFMADD231PS.BCST 68(CX), Z4, Z2
+	VFMADD231PS.BCST 68(CX), Z6, Z3
+	VMOVUPS          128(BX), Z4
+	VPANDD           c16_ffff0000<>+0(SB), Z4, Z4
+	VMOVUPS          192(BX), Z6
+	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z7
+	VFMADD231PS      Z4, Z7, Z0
+	VFMADD231PS      Z6, Z7, Z1
+	VFMADD231PS.BCST 72(CX), Z4, Z2
+	VFMADD231PS.BCST 72(CX), Z6, Z3
+	VMOVUPS          128(BX), Z4
+	VPSLLD           $0x10, Z4, Z4
+	VMOVUPS          192(BX), Z6
+	VPSLLD           $0x10, Z6, Z6
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z7
+	VFMADD231PS      Z4, Z7, Z0
+	VFMADD231PS      Z6, Z7, Z1
+	VFMADD231PS.BCST 76(CX), Z4, Z2
+	VFMADD231PS.BCST 76(CX), Z6, Z3
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z5, Z5, Z5
+	VMAXPS Z0, Z5, Z0
+	VMAXPS Z1, Z5, Z1
+	VMAXPS Z2, Z5, Z2
+	VMAXPS Z3, Z5, Z3
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves3x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	LEAQ    192(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    192(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    320(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    192(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z6
+	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
+	VMOVUPS          64(BX), Z8
+	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z9
+	VFMADD231PS      Z6, Z9, Z0
+	VFMADD231PS      Z8, Z9, Z1
+	VFMADD231PS.BCST 64(CX), Z6, Z2
+	VFMADD231PS.BCST 64(CX), Z8, Z3
+	VBROADCASTSS     128(CX), Z9
+	VFMADD231PS      Z6, Z9, Z4
+	VFMADD231PS      Z8, Z9, Z5
+	VMOVUPS          (BX), Z6
+	VPSLLD           $0x10, Z6, Z6
+	VMOVUPS          64(BX), Z8
+	VPSLLD           $0x10, Z8, Z8
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z9
+	VFMADD231PS      Z6, Z9, Z0
+	VFMADD231PS      Z8, Z9, Z1
+	VFMADD231PS.BCST 68(CX), Z6, Z2
+	VFMADD231PS.BCST 68(CX), Z8, Z3
+	VBROADCASTSS     132(CX), Z9
+	VFMADD231PS      Z6, Z9, Z4
+	VFMADD231PS      Z8, Z9, Z5
+	VMOVUPS          128(BX), Z6
+	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
+	VMOVUPS          192(BX), Z8
+	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z9
+	VFMADD231PS      Z6, Z9, Z0
+	VFMADD231PS      Z8, Z9, Z1
+	VFMADD231PS.BCST 72(CX), Z6, Z2
+	VFMADD231PS.BCST 72(CX), Z8, Z3
+	VBROADCASTSS     136(CX), Z9
+	VFMADD231PS      Z6, Z9, Z4
+	VFMADD231PS      Z8, Z9, Z5
+	VMOVUPS          128(BX), Z6
+	VPSLLD           $0x10, Z6, Z6
+	VMOVUPS          192(BX), Z8
+	VPSLLD           $0x10, Z8, Z8
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z9
+	VFMADD231PS      Z6, Z9, Z0
+	VFMADD231PS      Z8, Z9, Z1
+	VFMADD231PS.BCST 76(CX), Z6, Z2
+	VFMADD231PS.BCST 76(CX), Z8, Z3
+	VBROADCASTSS     140(CX), Z9
+	VFMADD231PS      Z6, Z9, Z4
+	VFMADD231PS      Z8, Z9, Z5
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z7, Z7, Z7
+	VMAXPS Z0, Z7, Z0
+	VMAXPS Z1, Z7, Z1
+	VMAXPS Z2, Z7, Z2
+	VMAXPS Z3, Z7, Z3
+	VMAXPS Z4, Z7, Z4
+	VMAXPS Z5, Z7, Z5
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves4x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	LEAQ    256(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    256(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    448(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    256(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z8
+	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
+	VMOVUPS          64(BX), Z10
+	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z11
+	VFMADD231PS      Z8, Z11, Z0
+	VFMADD231PS      Z10, Z11, Z1
+	VFMADD231PS.BCST 64(CX), Z8, Z2
+	VFMADD231PS.BCST 64(CX), Z10, Z3
+	VBROADCASTSS     128(CX), Z11
+	VFMADD231PS      Z8, Z11, Z4
+	VFMADD231PS      Z10, Z11, Z5
+	VBROADCASTSS     192(CX), Z11
+	VFMADD231PS      Z8, Z11, Z6
+	VFMADD231PS      Z10, Z11, Z7
+	VMOVUPS          (BX), Z8
+	VPSLLD           $0x10, Z8, Z8
+	VMOVUPS          64(BX), Z10
+	VPSLLD           $0x10, Z10, Z10
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z11
+	VFMADD231PS      Z8, Z11, Z0
+	VFMADD231PS      Z10, Z11, Z1
+	VFMADD231PS.BCST 68(CX), Z8, Z2
+	VFMADD231PS.BCST 68(CX), Z10, Z3
+	VBROADCASTSS     132(CX), Z11
+	VFMADD231PS      Z8, Z11, Z4
+	VFMADD231PS      Z10, Z11, Z5
+	VBROADCASTSS     196(CX), Z11
+	VFMADD231PS      Z8, Z11, Z6
+	VFMADD231PS      Z10, Z11, Z7
+	VMOVUPS          128(BX), Z8
+	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
+	VMOVUPS          192(BX), Z10
+	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z11
+	VFMADD231PS      Z8, Z11, Z0
+	VFMADD231PS      Z10, Z11, Z1
+	VFMADD231PS.BCST 72(CX), Z8, Z2
+	VFMADD231PS.BCST 72(CX), Z10, Z3
+	VBROADCASTSS     136(CX), Z11
+	VFMADD231PS      Z8, Z11, Z4
+	VFMADD231PS      Z10, Z11, Z5
+	VBROADCASTSS     200(CX), Z11
+	VFMADD231PS      Z8, Z11, Z6
+	VFMADD231PS      Z10, Z11, Z7
+	VMOVUPS          128(BX), Z8
+	VPSLLD           $0x10, Z8, Z8
+	VMOVUPS          192(BX), Z10
+	VPSLLD           $0x10, Z10, Z10
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z11
+	VFMADD231PS      Z8, Z11, Z0
+	VFMADD231PS      Z10, Z11, Z1
+	VFMADD231PS.BCST 76(CX), Z8, Z2
+	VFMADD231PS.BCST 76(CX), Z10, Z3
+	VBROADCASTSS     140(CX), Z11
+	VFMADD231PS      Z8, Z11, Z4
+	VFMADD231PS      Z10, Z11, Z5
+	VBROADCASTSS     204(CX), Z11
+	VFMADD231PS      Z8, Z11, Z6
+	VFMADD231PS      Z10, Z11, Z7
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z9, Z9, Z9
+	VMAXPS Z0, Z9, Z0
+	VMAXPS Z1, Z9, Z1
+	VMAXPS Z2, Z9, Z2
+	VMAXPS Z3, Z9, Z3
+	VMAXPS Z4, Z9, Z4
+	VMAXPS Z5, Z9, Z5
+	VMAXPS Z6, Z9, Z6
+	VMAXPS Z7, Z9, Z7
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves5x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	LEAQ    320(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    320(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    576(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    320(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z10
+	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
+	VMOVUPS          64(BX), Z12
+	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z13
+	VFMADD231PS      Z10, Z13, Z0
+	VFMADD231PS      Z12, Z13, Z1
+	VFMADD231PS.BCST 64(CX), Z10, Z2
+	VFMADD231PS.BCST 64(CX), Z12, Z3
+	VBROADCASTSS     128(CX), Z13
+	VFMADD231PS      Z10, Z13, Z4
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     192(CX), Z13
+	VFMADD231PS      Z10, Z13, Z6
+	VFMADD231PS      Z12, Z13, Z7
+	VBROADCASTSS     256(CX), Z13
+	VFMADD231PS      Z10, Z13, Z8
+	VFMADD231PS      Z12, Z13, Z9
+	VMOVUPS          (BX), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VMOVUPS          64(BX), Z12
+	VPSLLD           $0x10, Z12, Z12
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z13
+	VFMADD231PS      Z10, Z13, Z0
+	VFMADD231PS      Z12, Z13, Z1
+	VFMADD231PS.BCST 68(CX), Z10, Z2
+	VFMADD231PS.BCST 68(CX), Z12, Z3
+	VBROADCASTSS     132(CX), Z13
+	VFMADD231PS      Z10, Z13, Z4
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     196(CX), Z13
+	VFMADD231PS      Z10, Z13, Z6
+	VFMADD231PS      Z12, Z13, Z7
+	VBROADCASTSS     260(CX), Z13
+	VFMADD231PS      Z10, Z13, Z8
+	VFMADD231PS      Z12, Z13, Z9
+	VMOVUPS          128(BX), Z10
+	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
+	VMOVUPS          192(BX), Z12
+	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z13
+	VFMADD231PS      Z10, Z13, Z0
+	VFMADD231PS      Z12, Z13, Z1
+	VFMADD231PS.BCST 72(CX), Z10, Z2
+	VFMADD231PS.BCST 72(CX), Z12, Z3
+	VBROADCASTSS     136(CX), Z13
+	VFMADD231PS      Z10, Z13, Z4
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     200(CX), Z13
+	VFMADD231PS      Z10, Z13, Z6
+	VFMADD231PS      Z12, Z13, Z7
+	VBROADCASTSS     264(CX), Z13
+	VFMADD231PS      Z10, Z13, Z8
+	VFMADD231PS      Z12, Z13, Z9
+	VMOVUPS          128(BX), Z10
+	VPSLLD           $0x10, Z10, Z10
+	VMOVUPS          192(BX), Z12
+	VPSLLD           $0x10, Z12, Z12
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z13
+	VFMADD231PS      Z10, Z13, Z0
+	VFMADD231PS      Z12, Z13, Z1
+	VFMADD231PS.BCST 76(CX), Z10, Z2
+	VFMADD231PS.BCST 76(CX), Z12, Z3
+	VBROADCASTSS     140(CX), Z13
+	VFMADD231PS      Z10, Z13, Z4
+	VFMADD231PS      Z12, Z13, Z5
+	VBROADCASTSS     204(CX), Z13
+	VFMADD231PS      Z10, Z13, Z6
+	VFMADD231PS      Z12, Z13, Z7
+	VBROADCASTSS     268(CX), Z13
+	VFMADD231PS      Z10, Z13, Z8
+	VFMADD231PS      Z12, Z13, Z9
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z11, Z11, Z11
+	VMAXPS Z0, Z11, Z0
+	VMAXPS Z1, Z11, Z1
+	VMAXPS Z2, Z11, Z2
+	VMAXPS Z3, Z11, Z3
+	VMAXPS Z4, Z11, Z4
+	VMAXPS Z5, Z11, Z5
+	VMAXPS Z6, Z11, Z6
+	VMAXPS Z7, Z11, Z7
+	VMAXPS Z8, Z11, Z8
+	VMAXPS Z9, Z11, Z9
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves6x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	LEAQ    384(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    384(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    704(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    384(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z12
+	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
+	VMOVUPS          64(BX), Z14
+	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z15
+	VFMADD231PS      Z12, Z15, Z0
+	VFMADD231PS      Z14, Z15, Z1
+	VFMADD231PS.BCST 64(CX), Z12, Z2
+	VFMADD231PS.BCST 64(CX), Z14, Z3
+	VBROADCASTSS     128(CX), Z15
+	VFMADD231PS      Z12, Z15, Z4
+	VFMADD231PS      Z14, Z15, Z5
+	VBROADCASTSS     192(CX), Z15
+	VFMADD231PS      Z12, Z15, Z6
+	VFMADD231PS      Z14, Z15, Z7
+	VBROADCASTSS     256(CX), Z15
+	VFMADD231PS      Z12, Z15, Z8
+	VFMADD231PS      Z14, Z15, Z9
+	VBROADCASTSS     320(CX), Z15
+	VFMADD231PS      Z12, Z15, Z10
+	VFMADD231PS      Z14, Z15, Z11
+	VMOVUPS          (BX), Z12
+	VPSLLD           $0x10, Z12, Z12
+	VMOVUPS          64(BX), Z14
+	VPSLLD           $0x10, Z14, Z14
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z15
+	VFMADD231PS      Z12, Z15, Z0
+	VFMADD231PS      Z14, Z15, Z1
+	VFMADD231PS.BCST 68(CX), Z12, Z2
+	VFMADD231PS.BCST 68(CX), Z14, Z3
+	VBROADCASTSS     132(CX), Z15
+	VFMADD231PS      Z12, Z15, Z4
+	VFMADD231PS      Z14, Z15, Z5
+	VBROADCASTSS     196(CX), Z15
+	VFMADD231PS      Z12, Z15, Z6
+	VFMADD231PS      Z14, Z15, Z7
+	VBROADCASTSS     260(CX), Z15
+	VFMADD231PS      Z12, Z15, Z8
+	VFMADD231PS      Z14, Z15, Z9
+	VBROADCASTSS     324(CX), Z15
+	VFMADD231PS      Z12, Z15, Z10
+	VFMADD231PS      Z14, Z15, Z11
+	VMOVUPS          128(BX), Z12
+	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
+	VMOVUPS          192(BX), Z14
+	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z15
+	VFMADD231PS      Z12, Z15, Z0
+	VFMADD231PS      Z14, Z15, Z1
+	VFMADD231PS.BCST 72(CX), Z12, Z2
+	VFMADD231PS.BCST 72(CX), Z14, Z3
+	VBROADCASTSS     136(CX), Z15
+	VFMADD231PS      Z12, Z15, Z4
+	VFMADD231PS      Z14, Z15, Z5
+	VBROADCASTSS     200(CX), Z15
+	VFMADD231PS      Z12, Z15, Z6
+	VFMADD231PS      Z14, Z15, Z7
+	VBROADCASTSS     264(CX), Z15
+	VFMADD231PS      Z12, Z15, Z8
+	VFMADD231PS      Z14, Z15, Z9
+	VBROADCASTSS     328(CX), Z15
+	VFMADD231PS      Z12, Z15, Z10
+	VFMADD231PS      Z14, Z15, Z11
+	VMOVUPS          128(BX), Z12
+	VPSLLD           $0x10, Z12, Z12
+	VMOVUPS          192(BX), Z14
+	VPSLLD           $0x10, Z14, Z14
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z15
+	VFMADD231PS      Z12, Z15, Z0
+	VFMADD231PS      Z14, Z15, Z1
+	VFMADD231PS.BCST 76(CX), Z12, Z2
+	VFMADD231PS.BCST 76(CX), Z14, Z3
+	VBROADCASTSS     140(CX), Z15
+	VFMADD231PS      Z12, Z15, Z4
+	VFMADD231PS      Z14, Z15, Z5
+	VBROADCASTSS     204(CX), Z15
+	VFMADD231PS      Z12, Z15, Z6
+	VFMADD231PS      Z14, Z15, Z7
+	VBROADCASTSS     268(CX), Z15
+	VFMADD231PS      Z12, Z15, Z8
+	VFMADD231PS      Z14, Z15, Z9
+	VBROADCASTSS     332(CX), Z15
+	VFMADD231PS      Z12, Z15, Z10
+	VFMADD231PS      Z14, Z15, Z11
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           320(DI), Z10, Z10
+	VADDPS           320(DI)(R8*1), Z11, Z11
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z13, Z13, Z13
+	VMAXPS Z0, Z13, Z0
+	VMAXPS Z1, Z13, Z1
+	VMAXPS Z2, Z13, Z2
+	VMAXPS Z3, Z13, Z3
+	VMAXPS Z4, Z13, Z4
+	VMAXPS Z5, Z13, Z5
+	VMAXPS Z6, Z13, Z6
+	VMAXPS Z7, Z13, Z7
+	VMAXPS Z8, Z13, Z8
+	VMAXPS Z9, Z13, Z9
+	VMAXPS Z10, Z13, Z10
+	VMAXPS Z11, Z13, Z11
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves7x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	LEAQ    448(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    448(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    832(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    448(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z14
+	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
+	VMOVUPS          64(BX), Z16
+	VPANDD           c16_ffff0000<>+0(SB), Z16, Z16
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z17
+	VFMADD231PS      Z14, Z17, Z0
+	VFMADD231PS      Z16, Z17, Z1
+	VFMADD231PS.BCST 64(CX), Z14, Z2
+	VFMADD231PS.BCST 64(CX), Z16, Z3
+	VBROADCASTSS     128(CX), Z17
+	VFMADD231PS      Z14, Z17, Z4
+	VFMADD231PS      Z16, Z17, Z5
+	VBROADCASTSS     192(CX), Z17
+	VFMADD231PS      Z14, Z17, Z6
+	VFMADD231PS      Z16, Z17, Z7
+	VBROADCASTSS     256(CX), Z17
+	VFMADD231PS      Z14, Z17, Z8
+	VFMADD231PS      Z16, Z17, Z9
+	VBROADCASTSS     320(CX), Z17
+	VFMADD231PS      Z14, Z17, Z10
+	VFMADD231PS      Z16, Z17, Z11
+	VBROADCASTSS     384(CX), Z17
+	VFMADD231PS      Z14, Z17, Z12
+	VFMADD231PS      Z16, Z17, Z13
+	VMOVUPS          (BX), Z14
+	VPSLLD           $0x10, Z14, Z14
+	VMOVUPS          64(BX), Z16
+	VPSLLD           $0x10, Z16, Z16
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z17
+	VFMADD231PS      Z14, Z17, Z0
+	VFMADD231PS      Z16, Z17, Z1
+	VFMADD231PS.BCST 68(CX), Z14, Z2
+	VFMADD231PS.BCST 68(CX), Z16, Z3
+	VBROADCASTSS     132(CX), Z17
+	VFMADD231PS      Z14, Z17, Z4
+	VFMADD231PS      Z16, Z17, Z5
+	VBROADCASTSS     196(CX), Z17
+	VFMADD231PS      Z14, Z17, Z6
+	VFMADD231PS      Z16, Z17, Z7
+	VBROADCASTSS     260(CX), Z17
+	VFMADD231PS      Z14, Z17, Z8
+	VFMADD231PS      Z16, Z17, Z9
+	VBROADCASTSS     324(CX), Z17
+	VFMADD231PS      Z14, Z17, Z10
+	VFMADD231PS      Z16, Z17, Z11
+	VBROADCASTSS     388(CX), Z17
+	VFMADD231PS      Z14, Z17, Z12
+	VFMADD231PS      Z16, Z17, Z13
+	VMOVUPS          128(BX), Z14
+	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
+	VMOVUPS          192(BX), Z16
+	VPANDD           c16_ffff0000<>+0(SB), Z16, Z16
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z17
+	VFMADD231PS      Z14, Z17, Z0
+	VFMADD231PS      Z16, Z17, Z1
+	VFMADD231PS.BCST 72(CX), Z14, Z2
+	VFMADD231PS.BCST 72(CX), Z16, Z3
+	VBROADCASTSS     136(CX), Z17
+	VFMADD231PS      Z14, Z17, Z4
+	VFMADD231PS      Z16, Z17, Z5
+	VBROADCASTSS     200(CX), Z17
+	VFMADD231PS      Z14, Z17, Z6
+	VFMADD231PS      Z16, Z17, Z7
+	VBROADCASTSS     264(CX), Z17
+	VFMADD231PS      Z14, Z17, Z8
+	VFMADD231PS      Z16, Z17, Z9
+	VBROADCASTSS     328(CX), Z17
+	VFMADD231PS      Z14, Z17, Z10
+	VFMADD231PS      Z16, Z17, Z11
+	VBROADCASTSS     392(CX), Z17
+	VFMADD231PS      Z14, Z17, Z12
+	VFMADD231PS      Z16, Z17, Z13
+	VMOVUPS          128(BX), Z14
+	VPSLLD           $0x10, Z14, Z14
+	VMOVUPS          192(BX), Z16
+	VPSLLD           $0x10, Z16, Z16
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z17
+	VFMADD231PS      Z14, Z17, Z0
+	VFMADD231PS      Z16, Z17, Z1
+	VFMADD231PS.BCST 76(CX), Z14, Z2
+	VFMADD231PS.BCST 76(CX), Z16, Z3
+	VBROADCASTSS     140(CX), Z17
+	VFMADD231PS      Z14, Z17, Z4
+	VFMADD231PS      Z16, Z17, Z5
+	VBROADCASTSS     204(CX), Z17
+	VFMADD231PS      Z14, Z17, Z6
+	VFMADD231PS      Z16, Z17, Z7
+	VBROADCASTSS     268(CX), Z17
+	VFMADD231PS      Z14, Z17, Z8
+	VFMADD231PS      Z16, Z17, Z9
+	VBROADCASTSS     332(CX), Z17
+	VFMADD231PS      Z14, Z17, Z10
+	VFMADD231PS      Z16, Z17, Z11
+	VBROADCASTSS     396(CX), Z17
+	VFMADD231PS      Z14, Z17, Z12
+	VFMADD231PS      Z16, Z17, Z13
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           320(DI), Z10, Z10
+	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           384(DI), Z12, Z12
+	VADDPS           384(DI)(R8*1), Z13, Z13
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z15, Z15, Z15
+	VMAXPS Z0, Z15, Z0
+	VMAXPS Z1, Z15, Z1
+	VMAXPS Z2, Z15, Z2
+	VMAXPS Z3, Z15, Z3
+	VMAXPS Z4, Z15, Z4
+	VMAXPS Z5, Z15, Z5
+	VMAXPS Z6, Z15, Z6
+	VMAXPS Z7, Z15, Z7
+	VMAXPS Z8, Z15, Z8
+	VMAXPS Z9, Z15, Z9
+	VMAXPS Z10, Z15, Z10
+	VMAXPS Z11, Z15, Z11
+	VMAXPS Z12, Z15, Z12
+	VMAXPS Z13, Z15, Z13
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves8x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	LEAQ    512(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    512(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    960(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    512(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z16
+	VPANDD           c16_ffff0000<>+0(SB), Z16, Z16
+	VMOVUPS          64(BX), Z18
+	VPANDD           c16_ffff0000<>+0(SB), Z18, Z18
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z19
+	VFMADD231PS      Z16, Z19, Z0
+	VFMADD231PS      Z18, Z19, Z1
+	VFMADD231PS.BCST 64(CX), Z16, Z2
+	VFMADD231PS.BCST 64(CX), Z18, Z3
+	VBROADCASTSS     128(CX), Z19
+	VFMADD231PS      Z16, Z19, Z4
+	VFMADD231PS      Z18, Z19, Z5
+	VBROADCASTSS     192(CX), Z19
+	VFMADD231PS      Z16, Z19, Z6
+	VFMADD231PS      Z18, Z19, Z7
+	VBROADCASTSS     256(CX), Z19
+	VFMADD231PS      Z16, Z19, Z8
+	VFMADD231PS      Z18, Z19, Z9
+	VBROADCASTSS     320(CX), Z19
+	VFMADD231PS      Z16, Z19, Z10
+	VFMADD231PS      Z18, Z19, Z11
+	VBROADCASTSS     384(CX), Z19
+	VFMADD231PS      Z16, Z19, Z12
+	VFMADD231PS      Z18, Z19, Z13
+	VFMADD231PS.BCST 448(CX), Z16, Z14
+	VFMADD231PS.BCST 448(CX), Z18, Z15
+	VMOVUPS          (BX), Z16
+	VPSLLD           $0x10, Z16, Z16
+	VMOVUPS          64(BX), Z18
+	VPSLLD           $0x10, Z18, Z18
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z19
+	VFMADD231PS      Z16, Z19, Z0
+	VFMADD231PS      Z18, Z19, Z1
+	VFMADD231PS.BCST 68(CX), Z16, Z2
+	VFMADD231PS.BCST 68(CX), Z18, Z3
+	VBROADCASTSS     132(CX), Z19
+	VFMADD231PS      Z16, Z19, Z4
+	VFMADD231PS      Z18, Z19, Z5
+	VBROADCASTSS     196(CX), Z19
+	VFMADD231PS      Z16, Z19, Z6
+	VFMADD231PS      Z18, Z19, Z7
+	VBROADCASTSS     260(CX), Z19
+	VFMADD231PS      Z16, Z19, Z8
+	VFMADD231PS      Z18, Z19, Z9
+	VBROADCASTSS     324(CX), Z19
+	VFMADD231PS      Z16, Z19, Z10
+	VFMADD231PS      Z18, Z19, Z11
+	VBROADCASTSS     388(CX), Z19
+	VFMADD231PS      Z16, Z19, Z12
+	VFMADD231PS      Z18, Z19, Z13
+	VFMADD231PS.BCST 452(CX), Z16, Z14
+	VFMADD231PS.BCST 452(CX), Z18, Z15
+	VMOVUPS          128(BX), Z16
+	VPANDD           c16_ffff0000<>+0(SB), Z16, Z16
+	VMOVUPS          192(BX), Z18
+	VPANDD           c16_ffff0000<>+0(SB), Z18, Z18
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z19
+	VFMADD231PS      Z16, Z19, Z0
+	VFMADD231PS      Z18, Z19, Z1
+	VFMADD231PS.BCST 72(CX), Z16, Z2
+	VFMADD231PS.BCST 72(CX), Z18, Z3
+	VBROADCASTSS     136(CX), Z19
+	VFMADD231PS      Z16, Z19, Z4
+	VFMADD231PS      Z18, Z19, Z5
+	VBROADCASTSS     200(CX), Z19
+	VFMADD231PS      Z16, Z19, Z6
+	VFMADD231PS      Z18, Z19, Z7
+	VBROADCASTSS     264(CX), Z19
+	VFMADD231PS      Z16, Z19, Z8
+	VFMADD231PS      Z18, Z19, Z9
+	VBROADCASTSS     328(CX), Z19
+	VFMADD231PS      Z16, Z19, Z10
+	VFMADD231PS      Z18, Z19, Z11
+	VBROADCASTSS     392(CX), Z19
+	VFMADD231PS      Z16, Z19, Z12
+	VFMADD231PS      Z18, Z19, Z13
+	VFMADD231PS.BCST 456(CX), Z16, Z14
+	VFMADD231PS.BCST 456(CX), Z18, Z15
+	VMOVUPS          128(BX), Z16
+	VPSLLD           $0x10, Z16, Z16
+	VMOVUPS          192(BX), Z18
+	VPSLLD           $0x10, Z18, Z18
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z19
+	VFMADD231PS      Z16, Z19, Z0
+	VFMADD231PS      Z18, Z19, Z1
+	VFMADD231PS.BCST 76(CX), Z16, Z2
+	VFMADD231PS.BCST 76(CX), Z18, Z3
+	VBROADCASTSS     140(CX), Z19
+	VFMADD231PS      Z16, Z19, Z4
+	VFMADD231PS      Z18, Z19, Z5
+	VBROADCASTSS     204(CX), Z19
+	VFMADD231PS      Z16, Z19, Z6
+	VFMADD231PS      Z18, Z19, Z7
+	VBROADCASTSS     268(CX), Z19
+	VFMADD231PS      Z16, Z19, Z8
+	VFMADD231PS      Z18, Z19, Z9
+	VBROADCASTSS     332(CX), Z19
+	VFMADD231PS      Z16, Z19, Z10
+	VFMADD231PS      Z18, Z19, Z11
+	VBROADCASTSS     396(CX), Z19
+	VFMADD231PS      Z16, Z19, Z12
+	VFMADD231PS      Z18, Z19, Z13
+	VFMADD231PS.BCST 460(CX), Z16, Z14
+	VFMADD231PS.BCST 460(CX), Z18, Z15
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           320(DI), Z10, Z10
+	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           384(DI), Z12, Z12
+	VADDPS           384(DI)(R8*1), Z13, Z13
+	VADDPS           448(DI), Z14, Z14
+	VADDPS           448(DI)(R8*1), Z15, Z15
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z17, Z17, Z17
+	VMAXPS Z0, Z17, Z0
+	VMAXPS Z1, Z17, Z1
+	VMAXPS Z2, Z17, Z2
+	VMAXPS Z3, Z17, Z3
+	VMAXPS Z4, Z17, Z4
+	VMAXPS Z5, Z17, Z5
+	VMAXPS Z6, Z17, Z6
+	VMAXPS Z7, Z17, Z7
+	VMAXPS Z8, Z17, Z8
+	VMAXPS Z9, Z17, Z9
+	VMAXPS Z10, Z17, Z10
+	VMAXPS Z11, Z17, Z11
+	VMAXPS Z12, Z17, Z12
+	VMAXPS Z13, Z17, Z13
+	VMAXPS Z14, Z17, Z14
+	VMAXPS Z15, Z17, Z15
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves9x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	LEAQ    576(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    576(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1088(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    576(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z18
+	VPANDD           c16_ffff0000<>+0(SB), Z18, Z18
+	VMOVUPS          64(BX), Z20
+	VPANDD           c16_ffff0000<>+0(SB), Z20, Z20
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z21
+	VFMADD231PS      Z18, Z21, Z0
+	VFMADD231PS      Z20, Z21, Z1
+	VFMADD231PS.BCST 64(CX), Z18, Z2
+	VFMADD231PS.BCST 64(CX), Z20, Z3
+	VBROADCASTSS     128(CX), Z21
+	VFMADD231PS      Z18, Z21, Z4
+	VFMADD231PS      Z20, Z21, Z5
+	VBROADCASTSS     192(CX), Z21
+	VFMADD231PS      Z18, Z21, Z6
+	VFMADD231PS      Z20, Z21, Z7
+	VBROADCASTSS     256(CX), Z21
+	VFMADD231PS      Z18, Z21, Z8
+	VFMADD231PS      Z20, Z21, Z9
+	VBROADCASTSS     320(CX), Z21
+	VFMADD231PS      Z18, Z21, Z10
+	VFMADD231PS      Z20, Z21, Z11
+	VBROADCASTSS     384(CX), Z21
+	VFMADD231PS      Z18, Z21, Z12
+	VFMADD231PS      Z20, Z21, Z13
+	VFMADD231PS.BCST 448(CX), Z18, Z14
+	VFMADD231PS.BCST 448(CX), Z20, Z15
+	VBROADCASTSS     512(CX), Z21
+	VFMADD231PS      Z18, Z21, Z16
+	VFMADD231PS      Z20, Z21, Z17
+	VMOVUPS          (BX), Z18
+	VPSLLD           $0x10, Z18, Z18
+	VMOVUPS          64(BX), Z20
+	VPSLLD           $0x10, Z20, Z20
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z21
+	VFMADD231PS      Z18, Z21, Z0
+	VFMADD231PS      Z20, Z21, Z1
+	VFMADD231PS.BCST 68(CX), Z18, Z2
+	VFMADD231PS.BCST 68(CX), Z20, Z3
+	VBROADCASTSS     132(CX), Z21
+	VFMADD231PS      Z18, Z21, Z4
+	VFMADD231PS      Z20, Z21, Z5
+	VBROADCASTSS     196(CX), Z21
+	VFMADD231PS      Z18, Z21, Z6
+	VFMADD231PS      Z20, Z21, Z7
+	VBROADCASTSS     260(CX), Z21
+	VFMADD231PS      Z18, Z21, Z8
+	VFMADD231PS      Z20, Z21, Z9
+	VBROADCASTSS     324(CX), Z21
+	VFMADD231PS      Z18, Z21, Z10
+	VFMADD231PS      Z20, Z21, Z11
+	VBROADCASTSS     388(CX), Z21
+	VFMADD231PS      Z18, Z21, Z12
+	VFMADD231PS      Z20, Z21, Z13
+	VFMADD231PS.BCST 452(CX), Z18, Z14
+	VFMADD231PS.BCST 452(CX), Z20, Z15
+	VBROADCASTSS     516(CX), Z21
+	VFMADD231PS      Z18, Z21, Z16
+	VFMADD231PS      Z20, Z21, Z17
+	VMOVUPS          128(BX), Z18
+	VPANDD           c16_ffff0000<>+0(SB), Z18, Z18
+	VMOVUPS          192(BX), Z20
+	VPANDD           c16_ffff0000<>+0(SB), Z20, Z20
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z21
+	VFMADD231PS      Z18, Z21, Z0
+	VFMADD231PS      Z20, Z21, Z1
+	VFMADD231PS.BCST 72(CX), Z18, Z2
+	VFMADD231PS.BCST 72(CX), Z20, Z3
+	VBROADCASTSS     136(CX), Z21
+	VFMADD231PS      Z18, Z21, Z4
+	VFMADD231PS      Z20, Z21, Z5
+	VBROADCASTSS     200(CX), Z21
+	VFMADD231PS      Z18, Z21, Z6
+	VFMADD231PS      Z20, Z21, Z7
+	VBROADCASTSS     264(CX), Z21
+	VFMADD231PS      Z18, Z21, Z8
+	VFMADD231PS      Z20, Z21, Z9
+	VBROADCASTSS     328(CX), Z21
+	VFMADD231PS      Z18, Z21, Z10
+	VFMADD231PS      Z20, Z21, Z11
+	VBROADCASTSS     392(CX), Z21
+	VFMADD231PS      Z18, Z21, Z12
+	VFMADD231PS      Z20, Z21, Z13
+	VFMADD231PS.BCST 456(CX), Z18, Z14
+	VFMADD231PS.BCST 456(CX), Z20, Z15
+	VBROADCASTSS     520(CX), Z21
+	VFMADD231PS      Z18, Z21, Z16
+	VFMADD231PS      Z20, Z21, Z17
+	VMOVUPS          128(BX), Z18
+	VPSLLD           $0x10, Z18, Z18
+	VMOVUPS          192(BX), Z20
+	VPSLLD           $0x10, Z20, Z20
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z21
+	VFMADD231PS      Z18, Z21, Z0
+	VFMADD231PS      Z20, Z21, Z1
+	VFMADD231PS.BCST 76(CX), Z18, Z2
+	VFMADD231PS.BCST 76(CX), Z20, Z3
+	VBROADCASTSS     140(CX), Z21
+	VFMADD231PS      Z18, Z21, Z4
+	VFMADD231PS      Z20, Z21, Z5
+	VBROADCASTSS     204(CX), Z21
+	VFMADD231PS      Z18, Z21, Z6
+	VFMADD231PS      Z20, Z21, Z7
+	VBROADCASTSS     268(CX), Z21
+	VFMADD231PS      Z18, Z21, Z8
+	VFMADD231PS      Z20, Z21, Z9
+	VBROADCASTSS     332(CX), Z21
+	VFMADD231PS      Z18, Z21, Z10
+	VFMADD231PS      Z20, Z21, Z11
+	VBROADCASTSS     396(CX), Z21
+	VFMADD231PS      Z18, Z21, Z12
+	VFMADD231PS      Z20, Z21, Z13
+	VFMADD231PS.BCST 460(CX), Z18, Z14
+	VFMADD231PS.BCST 460(CX), Z20, Z15
+	VBROADCASTSS     524(CX), Z21
+	VFMADD231PS      Z18, Z21, Z16
+	VFMADD231PS      Z20, Z21, Z17
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           320(DI), Z10, Z10
+	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           384(DI), Z12, Z12
+	VADDPS           384(DI)(R8*1), Z13, Z13
+	VADDPS           448(DI), Z14, Z14
+	VADDPS           448(DI)(R8*1), Z15, Z15
+	VADDPS           512(DI), Z16, Z16
+	VADDPS           512(DI)(R8*1), Z17, Z17
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z19, Z19, Z19
+	VMAXPS Z0, Z19, Z0
+	VMAXPS Z1, Z19, Z1
+	VMAXPS Z2, Z19, Z2
+	VMAXPS Z3, Z19, Z3
+	VMAXPS Z4, Z19, Z4
+	VMAXPS Z5, Z19, Z5
+	VMAXPS Z6, Z19, Z6
+	VMAXPS Z7, Z19, Z7
+	VMAXPS Z8, Z19, Z8
+	VMAXPS Z9, Z19, Z9
+	VMAXPS Z10, Z19, Z10
+	VMAXPS Z11, Z19, Z11
+	VMAXPS Z12, Z19, Z12
+	VMAXPS Z13, Z19, Z13
+	VMAXPS Z14, Z19, Z14
+	VMAXPS Z15, Z19, Z15
+	VMAXPS Z16, Z19, Z16
+	VMAXPS Z17, Z19, Z17
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves10x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	LEAQ    640(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    640(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1216(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    640(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z20
+	VPANDD           c16_ffff0000<>+0(SB), Z20, Z20
+	VMOVUPS          64(BX), Z22
+	VPANDD           c16_ffff0000<>+0(SB), Z22, Z22
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z23
+	VFMADD231PS      Z20, Z23, Z0
+	VFMADD231PS      Z22, Z23, Z1
+	VFMADD231PS.BCST 64(CX), Z20, Z2
+	VFMADD231PS.BCST 64(CX), Z22, Z3
+	VBROADCASTSS     128(CX), Z23
+	VFMADD231PS      Z20, Z23, Z4
+	VFMADD231PS      Z22, Z23, Z5
+	VBROADCASTSS     192(CX), Z23
+	VFMADD231PS      Z20, Z23, Z6
+	VFMADD231PS      Z22, Z23, Z7
+	VBROADCASTSS     256(CX), Z23
+	VFMADD231PS      Z20, Z23, Z8
+	VFMADD231PS      Z22, Z23, Z9
+	VBROADCASTSS     320(CX), Z23
+	VFMADD231PS      Z20, Z23, Z10
+	VFMADD231PS      Z22, Z23, Z11
+	VBROADCASTSS     384(CX), Z23
+	VFMADD231PS      Z20, Z23, Z12
+	VFMADD231PS      Z22, Z23, Z13
+	VFMADD231PS.BCST 448(CX), Z20, Z14
+	VFMADD231PS.BCST 448(CX), Z22, Z15
+	VBROADCASTSS     512(CX), Z23
+	VFMADD231PS      Z20, Z23, Z16
+	VFMADD231PS      Z22, Z23, Z17
+	VBROADCASTSS     576(CX), Z23
+	VFMADD231PS      Z20, Z23, Z18
+	VFMADD231PS      Z22, Z23, Z19
+	VMOVUPS          (BX), Z20
+	VPSLLD           $0x10, Z20, Z20
+	VMOVUPS          64(BX), Z22
+	VPSLLD           $0x10, Z22, Z22
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z23
+	VFMADD231PS      Z20, Z23, Z0
+	VFMADD231PS      Z22, Z23, Z1
+	VFMADD231PS.BCST 68(CX), Z20, Z2
+	VFMADD231PS.BCST 68(CX), Z22, Z3
+	VBROADCASTSS     132(CX), Z23
+	VFMADD231PS      Z20, Z23, Z4
+	VFMADD231PS      Z22, Z23, Z5
+	VBROADCASTSS     196(CX), Z23
+	VFMADD231PS      Z20, Z23, Z6
+	VFMADD231PS      Z22, Z23, Z7
+	VBROADCASTSS     260(CX), Z23
+	VFMADD231PS      Z20, Z23, Z8
+	VFMADD231PS      Z22, Z23, Z9
+	VBROADCASTSS     324(CX), Z23
+	VFMADD231PS      Z20, Z23, Z10
+	VFMADD231PS      Z22, Z23, Z11
+	VBROADCASTSS     388(CX), Z23
+	VFMADD231PS      Z20, Z23, Z12
+	VFMADD231PS      Z22, Z23, Z13
+	VFMADD231PS.BCST 452(CX), Z20, Z14
+	VFMADD231PS.BCST 452(CX), Z22, Z15
+	VBROADCASTSS     516(CX), Z23
+	VFMADD231PS      Z20, Z23, Z16
+	VFMADD231PS      Z22, Z23, Z17
+	VBROADCASTSS     580(CX), Z23
+	VFMADD231PS      Z20, Z23, Z18
+	VFMADD231PS      Z22, Z23, Z19
+	VMOVUPS          128(BX), Z20
+	VPANDD           c16_ffff0000<>+0(SB), Z20, Z20
+	VMOVUPS          192(BX), Z22
+	VPANDD           c16_ffff0000<>+0(SB), Z22, Z22
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z23
+	VFMADD231PS      Z20, Z23, Z0
+	VFMADD231PS      Z22, Z23, Z1
+	VFMADD231PS.BCST 72(CX), Z20, Z2
+	VFMADD231PS.BCST 72(CX), Z22, Z3
+	VBROADCASTSS     136(CX), Z23
+	VFMADD231PS      Z20, Z23, Z4
+	VFMADD231PS      Z22, Z23, Z5
+	VBROADCASTSS     200(CX), Z23
+	VFMADD231PS      Z20, Z23, Z6
+	VFMADD231PS      Z22, Z23, Z7
+	VBROADCASTSS     264(CX), Z23
+	VFMADD231PS      Z20, Z23, Z8
+	VFMADD231PS      Z22, Z23, Z9
+	VBROADCASTSS     328(CX), Z23
+	VFMADD231PS      Z20, Z23, Z10
+	VFMADD231PS      Z22, Z23, Z11
+	VBROADCASTSS     392(CX), Z23
+	VFMADD231PS      Z20, Z23, Z12
+	VFMADD231PS      Z22, Z23, Z13
+	VFMADD231PS.BCST 456(CX), Z20, Z14
+	VFMADD231PS.BCST 456(CX), Z22, Z15
+	VBROADCASTSS     520(CX), Z23
+	VFMADD231PS      Z20, Z23, Z16
+	VFMADD231PS      Z22, Z23, Z17
+	VBROADCASTSS     584(CX), Z23
+	VFMADD231PS      Z20, Z23, Z18
+	VFMADD231PS      Z22, Z23, Z19
+	VMOVUPS          128(BX), Z20
+	VPSLLD           $0x10, Z20, Z20
+	VMOVUPS          192(BX), Z22
+	VPSLLD           $0x10, Z22, Z22
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z23
+	VFMADD231PS      Z20, Z23, Z0
+	VFMADD231PS      Z22, Z23, Z1
+	VFMADD231PS.BCST 76(CX), Z20, Z2
+	VFMADD231PS.BCST 76(CX), Z22, Z3
+	VBROADCASTSS     140(CX), Z23
+	VFMADD231PS      Z20, Z23, Z4
+	VFMADD231PS      Z22, Z23, Z5
+	VBROADCASTSS     204(CX), Z23
+	VFMADD231PS      Z20, Z23, Z6
+	VFMADD231PS      Z22, Z23, Z7
+	VBROADCASTSS     268(CX), Z23
+	VFMADD231PS      Z20, Z23, Z8
+	VFMADD231PS      Z22, Z23, Z9
+	VBROADCASTSS     332(CX), Z23
+	VFMADD231PS      Z20, Z23, Z10
+	VFMADD231PS      Z22, Z23, Z11
+	VBROADCASTSS     396(CX), Z23
+	VFMADD231PS      Z20, Z23, Z12
+	VFMADD231PS      Z22, Z23, Z13
+	VFMADD231PS.BCST 460(CX), Z20, Z14
+	VFMADD231PS.BCST 460(CX), Z22, Z15
+	VBROADCASTSS     524(CX), Z23
+	VFMADD231PS      Z20, Z23, Z16
+	VFMADD231PS      Z22, Z23, Z17
+	VBROADCASTSS     588(CX), Z23
+	VFMADD231PS      Z20, Z23, Z18
+	VFMADD231PS      Z22, Z23, Z19
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           320(DI), Z10, Z10
+	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           384(DI), Z12, Z12
+	VADDPS           384(DI)(R8*1), Z13, Z13
+	VADDPS           448(DI), Z14, Z14
+	VADDPS           448(DI)(R8*1), Z15, Z15
+	VADDPS           512(DI), Z16, Z16
+	VADDPS           512(DI)(R8*1), Z17, Z17
+	VADDPS           576(DI), Z18, Z18
+	VADDPS           576(DI)(R8*1), Z19, Z19
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z21, Z21, Z21
+	VMAXPS Z0, Z21, Z0
+	VMAXPS Z1, Z21, Z1
+	VMAXPS Z2, Z21, Z2
+	VMAXPS Z3, Z21, Z3
+	VMAXPS Z4, Z21, Z4
+	VMAXPS Z5, Z21, Z5
+	VMAXPS Z6, Z21, Z6
+	VMAXPS Z7, Z21, Z7
+	VMAXPS Z8, Z21, Z8
+	VMAXPS Z9, Z21, Z9
+	VMAXPS Z10, Z21, Z10
+	VMAXPS Z11, Z21, Z11
+	VMAXPS Z12, Z21, Z12
+	VMAXPS Z13, Z21, Z13
+	VMAXPS Z14, Z21, Z14
+	VMAXPS Z15, Z21, Z15
+	VMAXPS Z16, Z21, Z16
+	VMAXPS Z17, Z21, Z17
+	VMAXPS Z18, Z21, Z18
+	VMAXPS Z19, Z21, Z19
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z18, 576(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	VMOVUPS Z19, 576(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves11x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	LEAQ    704(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    704(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1344(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    704(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z22
+	VPANDD           c16_ffff0000<>+0(SB), Z22, Z22
+	VMOVUPS          64(BX), Z24
+	VPANDD           c16_ffff0000<>+0(SB), Z24, Z24
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z25
+	VFMADD231PS      Z22, Z25, Z0
+	VFMADD231PS      Z24, Z25, Z1
+	VFMADD231PS.BCST 64(CX), Z22, Z2
+	VFMADD231PS.BCST 64(CX), Z24, Z3
+	VBROADCASTSS     128(CX), Z25
+	VFMADD231PS      Z22, Z25, Z4
+	VFMADD231PS      Z24, Z25, Z5
+	VBROADCASTSS     192(CX), Z25
+	VFMADD231PS      Z22, Z25, Z6
+	VFMADD231PS      Z24, Z25, Z7
+	VBROADCASTSS     256(CX), Z25
+	VFMADD231PS      Z22, Z25, Z8
+	VFMADD231PS      Z24, Z25, Z9
+	VBROADCASTSS     320(CX), Z25
+	VFMADD231PS      Z22, Z25, Z10
+	VFMADD231PS      Z24, Z25, Z11
+	VBROADCASTSS     384(CX), Z25
+	VFMADD231PS      Z22, Z25, Z12
+	VFMADD231PS      Z24, Z25, Z13
+	VFMADD231PS.BCST 448(CX), Z22, Z14
+	VFMADD231PS.BCST 448(CX), Z24, Z15
+	VBROADCASTSS     512(CX), Z25
+	VFMADD231PS      Z22, Z25, Z16
+	VFMADD231PS      Z24, Z25, Z17
+	VBROADCASTSS     576(CX), Z25
+	VFMADD231PS      Z22, Z25, Z18
+	VFMADD231PS      Z24, Z25, Z19
+	VBROADCASTSS     640(CX), Z25
+	VFMADD231PS      Z22, Z25, Z20
+	VFMADD231PS      Z24, Z25, Z21
+	VMOVUPS          (BX), Z22
+	VPSLLD           $0x10, Z22, Z22
+	VMOVUPS          64(BX), Z24
+	VPSLLD           $0x10, Z24, Z24
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z25
+	VFMADD231PS      Z22, Z25, Z0
+	VFMADD231PS      Z24, Z25, Z1
+	VFMADD231PS.BCST 68(CX), Z22, Z2
+	VFMADD231PS.BCST 68(CX), Z24, Z3
+	VBROADCASTSS     132(CX), Z25
+	VFMADD231PS      Z22, Z25, Z4
+	VFMADD231PS      Z24, Z25, Z5
+	VBROADCASTSS     196(CX), Z25
+	VFMADD231PS      Z22, Z25, Z6
+	VFMADD231PS      Z24, Z25, Z7
+	VBROADCASTSS     260(CX), Z25
+	VFMADD231PS      Z22, Z25, Z8
+	VFMADD231PS      Z24, Z25, Z9
+	VBROADCASTSS     324(CX), Z25
+	VFMADD231PS      Z22, Z25, Z10
+	VFMADD231PS      Z24, Z25, Z11
+	VBROADCASTSS     388(CX), Z25
+	VFMADD231PS      Z22, Z25, Z12
+	VFMADD231PS      Z24, Z25, Z13
+	VFMADD231PS.BCST 452(CX), Z22, Z14
+	VFMADD231PS.BCST 452(CX), Z24, Z15
+	VBROADCASTSS     516(CX), Z25
+	VFMADD231PS      Z22, Z25, Z16
+	VFMADD231PS      Z24, Z25, Z17
+	VBROADCASTSS     580(CX), Z25
+	VFMADD231PS      Z22, Z25, Z18
+	VFMADD231PS      Z24, Z25, Z19
+	VBROADCASTSS     644(CX), Z25
+	VFMADD231PS      Z22, Z25, Z20
+	VFMADD231PS      Z24, Z25, Z21
+	VMOVUPS          128(BX), Z22
+	VPANDD           c16_ffff0000<>+0(SB), Z22, Z22
+	VMOVUPS          192(BX), Z24
+	VPANDD           c16_ffff0000<>+0(SB), Z24, Z24
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z25
+	VFMADD231PS      Z22, Z25, Z0
+	VFMADD231PS      Z24, Z25, Z1
+	VFMADD231PS.BCST 72(CX), Z22, Z2
+	VFMADD231PS.BCST 72(CX), Z24, Z3
+	VBROADCASTSS     136(CX), Z25
+	VFMADD231PS      Z22, Z25, Z4
+	VFMADD231PS      Z24, Z25, Z5
+	VBROADCASTSS     200(CX), Z25
+	VFMADD231PS      Z22, Z25, Z6
+	VFMADD231PS      Z24, Z25, Z7
+	VBROADCASTSS     264(CX), Z25
+	VFMADD231PS      Z22, Z25, Z8
+	VFMADD231PS      Z24, Z25, Z9
+	VBROADCASTSS     328(CX), Z25
+	VFMADD231PS      Z22, Z25, Z10
+	VFMADD231PS      Z24, Z25, Z11
+	VBROADCASTSS     392(CX), Z25
+	VFMADD231PS      Z22, Z25, Z12
+	VFMADD231PS      Z24, Z25, Z13
+	VFMADD231PS.BCST 456(CX), Z22, Z14
+	VFMADD231PS.BCST 456(CX), Z24, Z15
+	VBROADCASTSS     520(CX), Z25
+	VFMADD231PS      Z22, Z25, Z16
+	VFMADD231PS      Z24, Z25, Z17
+	VBROADCASTSS     584(CX), Z25
+	VFMADD231PS      Z22, Z25, Z18
+	VFMADD231PS      Z24, Z25, Z19
+	VBROADCASTSS     648(CX), Z25
+	VFMADD231PS      Z22, Z25, Z20
+	VFMADD231PS      Z24, Z25, Z21
+	VMOVUPS          128(BX), Z22
+	VPSLLD           $0x10, Z22, Z22
+	VMOVUPS          192(BX), Z24
+	VPSLLD           $0x10, Z24, Z24
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z25
+	VFMADD231PS      Z22, Z25, Z0
+	VFMADD231PS      Z24, Z25, Z1
+	VFMADD231PS.BCST 76(CX), Z22, Z2
+	VFMADD231PS.BCST 76(CX), Z24, Z3
+	VBROADCASTSS     140(CX), Z25
+	VFMADD231PS      Z22, Z25, Z4
+	VFMADD231PS      Z24, Z25, Z5
+	VBROADCASTSS     204(CX), Z25
+	VFMADD231PS      Z22, Z25, Z6
+	VFMADD231PS      Z24, Z25, Z7
+	VBROADCASTSS     268(CX), Z25
+	VFMADD231PS      Z22, Z25, Z8
+	VFMADD231PS      Z24, Z25, Z9
+	VBROADCASTSS     332(CX), Z25
+	VFMADD231PS      Z22, Z25, Z10
+	VFMADD231PS      Z24, Z25, Z11
+	VBROADCASTSS     396(CX), Z25
+	VFMADD231PS      Z22, Z25, Z12
+	VFMADD231PS      Z24, Z25, Z13
+	VFMADD231PS.BCST 460(CX), Z22, Z14
+	VFMADD231PS.BCST 460(CX), Z24, Z15
+	VBROADCASTSS     524(CX), Z25
+	VFMADD231PS      Z22, Z25, Z16
+	VFMADD231PS      Z24, Z25, Z17
+	VBROADCASTSS     588(CX), Z25
+	VFMADD231PS      Z22, Z25, Z18
+	VFMADD231PS      Z24, Z25, Z19
+	VBROADCASTSS     652(CX), Z25
+	VFMADD231PS      Z22, Z25, Z20
+	VFMADD231PS      Z24, Z25, Z21
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           320(DI), Z10, Z10
+	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           384(DI), Z12, Z12
+	VADDPS           384(DI)(R8*1), Z13, Z13
+	VADDPS           448(DI), Z14, Z14
+	VADDPS           448(DI)(R8*1), Z15, Z15
+	VADDPS           512(DI), Z16, Z16
+	VADDPS           512(DI)(R8*1), Z17, Z17
+	VADDPS           576(DI), Z18, Z18
+	VADDPS           576(DI)(R8*1), Z19, Z19
+	VADDPS           640(DI), Z20, Z20
+	VADDPS           640(DI)(R8*1), Z21, Z21
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z23, Z23, Z23
+	VMAXPS Z0, Z23, Z0
+	VMAXPS Z1, Z23, Z1
+	VMAXPS Z2, Z23, Z2
+	VMAXPS Z3, Z23, Z3
+	VMAXPS Z4, Z23, Z4
+	VMAXPS Z5, Z23, Z5
+	VMAXPS Z6, Z23, Z6
+	VMAXPS Z7, Z23, Z7
+	VMAXPS Z8, Z23, Z8
+	VMAXPS Z9, Z23, Z9
+	VMAXPS Z10, Z23, Z10
+	VMAXPS Z11, Z23, Z11
+	VMAXPS Z12, Z23, Z12
+	VMAXPS Z13, Z23, Z13
+	VMAXPS Z14, Z23, Z14
+	VMAXPS Z15, Z23, Z15
+	VMAXPS Z16, Z23, Z16
+	VMAXPS Z17, Z23, Z17
+	VMAXPS Z18, Z23, Z18
+	VMAXPS Z19, Z23, Z19
+	VMAXPS Z20, Z23, Z20
+	VMAXPS Z21, Z23, Z21
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z18, 576(DI)
+	VMOVUPS Z20, 640(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	VMOVUPS Z19, 576(DI)(R8*1)
+	VMOVUPS Z21, 640(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves12x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z1, Z23
+	LEAQ    768(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    768(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1472(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    768(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z24
+	VPANDD           c16_ffff0000<>+0(SB), Z24, Z24
+	VMOVUPS          64(BX), Z26
+	VPANDD           c16_ffff0000<>+0(SB), Z26, Z26
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z27
+	VFMADD231PS      Z24, Z27, Z0
+	VFMADD231PS      Z26, Z27, Z1
+	VFMADD231PS.BCST 64(CX), Z24, Z2
+	VFMADD231PS.BCST 64(CX), Z26, Z3
+	VBROADCASTSS     128(CX), Z27
+	VFMADD231PS      Z24, Z27, Z4
+	VFMADD231PS      Z26, Z27, Z5
+	VBROADCASTSS     192(CX), Z27
+	VFMADD231PS      Z24, Z27, Z6
+	VFMADD231PS      Z26, Z27, Z7
+	VBROADCASTSS     256(CX), Z27
+	VFMADD231PS      Z24, Z27, Z8
+	VFMADD231PS      Z26, Z27, Z9
+	VBROADCASTSS     320(CX), Z27
+	VFMADD231PS      Z24, Z27, Z10
+	VFMADD231PS      Z26, Z27, Z11
+	VBROADCASTSS     384(CX), Z27
+	VFMADD231PS      Z24, Z27, Z12
+	VFMADD231PS      Z26, Z27, Z13
+	VFMADD231PS.BCST 448(CX), Z24, Z14
+	VFMADD231PS.BCST 448(CX), Z26, Z15
+	VBROADCASTSS     512(CX), Z27
+	VFMADD231PS      Z24, Z27, Z16
+	VFMADD231PS      Z26, Z27, Z17
+	VBROADCASTSS     576(CX), Z27
+	VFMADD231PS      Z24, Z27, Z18
+	VFMADD231PS      Z26, Z27, Z19
+	VBROADCASTSS     640(CX), Z27
+	VFMADD231PS      Z24, Z27, Z20
+	VFMADD231PS      Z26, Z27, Z21
+	VBROADCASTSS     704(CX), Z27
+	VFMADD231PS      Z24, Z27, Z22
+	VFMADD231PS      Z26, Z27, Z23
+	VMOVUPS          (BX), Z24
+	VPSLLD           $0x10, Z24, Z24
+	VMOVUPS          64(BX), Z26
+	VPSLLD           $0x10, Z26, Z26
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z27
+	VFMADD231PS      Z24, Z27, Z0
+	VFMADD231PS      Z26, Z27, Z1
+	VFMADD231PS.BCST 68(CX), Z24, Z2
+	VFMADD231PS.BCST 68(CX), Z26, Z3
+	VBROADCASTSS     132(CX), Z27
+	VFMADD231PS      Z24, Z27, Z4
+	VFMADD231PS      Z26, Z27, Z5
+	VBROADCASTSS     196(CX), Z27
+	VFMADD231PS      Z24, Z27, Z6
+	VFMADD231PS      Z26, Z27, Z7
+	VBROADCASTSS     260(CX), Z27
+	VFMADD231PS      Z24, Z27, Z8
+	VFMADD231PS      Z26, Z27, Z9
+	VBROADCASTSS     324(CX), Z27
+	VFMADD231PS      Z24, Z27, Z10
+	VFMADD231PS      Z26, Z27, Z11
+	VBROADCASTSS     388(CX), Z27
+	VFMADD231PS      Z24, Z27, Z12
+	VFMADD231PS      Z26, Z27, Z13
+	VFMADD231PS.BCST 452(CX), Z24, Z14
+	VFMADD231PS.BCST 452(CX), Z26, Z15
+	VBROADCASTSS     516(CX), Z27
+	VFMADD231PS      Z24, Z27, Z16
+	VFMADD231PS      Z26, Z27, Z17
+	VBROADCASTSS     580(CX), Z27
+	VFMADD231PS      Z24, Z27, Z18
+	VFMADD231PS      Z26, Z27, Z19
+	VBROADCASTSS     644(CX), Z27
+	VFMADD231PS      Z24, Z27, Z20
+	VFMADD231PS      Z26, Z27, Z21
+	VBROADCASTSS     708(CX), Z27
+	VFMADD231PS      Z24, Z27, Z22
+	VFMADD231PS      Z26, Z27, Z23
+	VMOVUPS          128(BX), Z24
+	VPANDD           c16_ffff0000<>+0(SB), Z24, Z24
+	VMOVUPS          192(BX), Z26
+	VPANDD           c16_ffff0000<>+0(SB), Z26, Z26
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z27
+	VFMADD231PS      Z24, Z27, Z0
+	VFMADD231PS      Z26, Z27, Z1
+	VFMADD231PS.BCST 72(CX), Z24, Z2
+	VFMADD231PS.BCST 72(CX), Z26, Z3
+	VBROADCASTSS     136(CX), Z27
+	VFMADD231PS      Z24, Z27, Z4
+	VFMADD231PS      Z26, Z27, Z5
+	VBROADCASTSS     200(CX), Z27
+	VFMADD231PS      Z24, Z27, Z6
+	VFMADD231PS      Z26, Z27, Z7
+	VBROADCASTSS     264(CX), Z27
+	VFMADD231PS      Z24, Z27, Z8
+	VFMADD231PS      Z26, Z27, Z9
+	VBROADCASTSS     328(CX), Z27
+	VFMADD231PS      Z24, Z27, Z10
+	VFMADD231PS      Z26, Z27, Z11
+	VBROADCASTSS     392(CX), Z27
+	VFMADD231PS      Z24, Z27, Z12
+	VFMADD231PS      Z26, Z27, Z13
+	VFMADD231PS.BCST 456(CX), Z24, Z14
+	VFMADD231PS.BCST 456(CX), Z26, Z15
+	VBROADCASTSS     520(CX), Z27
+	VFMADD231PS      Z24, Z27, Z16
+	VFMADD231PS      Z26, Z27, Z17
+	VBROADCASTSS     584(CX), Z27
+	VFMADD231PS      Z24, Z27, Z18
+	VFMADD231PS      Z26, Z27, Z19
+	VBROADCASTSS     648(CX), Z27
+	VFMADD231PS      Z24, Z27, Z20
+	VFMADD231PS      Z26, Z27, Z21
+	VBROADCASTSS     712(CX), Z27
+	VFMADD231PS      Z24, Z27, Z22
+	VFMADD231PS      Z26, Z27, Z23
+	VMOVUPS          128(BX), Z24
+	VPSLLD           $0x10, Z24, Z24
+	VMOVUPS          192(BX), Z26
+	VPSLLD           $0x10, Z26, Z26
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z27
+	VFMADD231PS      Z24, Z27, Z0
+	VFMADD231PS      Z26, Z27, Z1
+	VFMADD231PS.BCST 76(CX), Z24, Z2
+	VFMADD231PS.BCST 76(CX), Z26, Z3
+	VBROADCASTSS     140(CX), Z27
+	VFMADD231PS      Z24, Z27, Z4
+	VFMADD231PS      Z26, Z27, Z5
+	VBROADCASTSS     204(CX), Z27
+	VFMADD231PS      Z24, Z27, Z6
+	VFMADD231PS      Z26, Z27, Z7
+	VBROADCASTSS     268(CX), Z27
+	VFMADD231PS      Z24, Z27, Z8
+	VFMADD231PS      Z26, Z27, Z9
+	VBROADCASTSS     332(CX), Z27
+	VFMADD231PS      Z24, Z27, Z10
+	VFMADD231PS      Z26, Z27, Z11
+	VBROADCASTSS     396(CX), Z27
+	VFMADD231PS      Z24, Z27, Z12
+	VFMADD231PS      Z26, Z27, Z13
+	VFMADD231PS.BCST 460(CX), Z24, Z14
+	VFMADD231PS.BCST 460(CX), Z26, Z15
+	VBROADCASTSS     524(CX), Z27
+	VFMADD231PS      Z24, Z27, Z16
+	VFMADD231PS      Z26, Z27, Z17
+	VBROADCASTSS     588(CX), Z27
+	VFMADD231PS      Z24, Z27, Z18
+	VFMADD231PS      Z26, Z27, Z19
+	VBROADCASTSS     652(CX), Z27
+	VFMADD231PS      Z24, Z27, Z20
+	VFMADD231PS      Z26, Z27, Z21
+	VBROADCASTSS     716(CX), Z27
+	VFMADD231PS      Z24, Z27, Z22
+	VFMADD231PS      Z26, Z27, Z23
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           320(DI), Z10, Z10
+	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           384(DI), Z12, Z12
+	VADDPS           384(DI)(R8*1), Z13, Z13
+	VADDPS           448(DI), Z14, Z14
+	VADDPS           448(DI)(R8*1), Z15, Z15
+	VADDPS           512(DI), Z16, Z16
+	VADDPS           512(DI)(R8*1), Z17, Z17
+	VADDPS           576(DI), Z18, Z18
+	VADDPS           576(DI)(R8*1), Z19, Z19
+	VADDPS           640(DI), Z20, Z20
+	VADDPS           640(DI)(R8*1), Z21, Z21
+	VADDPS           704(DI), Z22, Z22
+	VADDPS           704(DI)(R8*1), Z23, Z23
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z25, Z25, Z25
+	VMAXPS Z0, Z25, Z0
+	VMAXPS Z1, Z25, Z1
+	VMAXPS Z2, Z25, Z2
+	VMAXPS Z3, Z25, Z3
+	VMAXPS Z4, Z25, Z4
+	VMAXPS Z5, Z25, Z5
+	VMAXPS Z6, Z25, Z6
+	VMAXPS Z7, Z25, Z7
+	VMAXPS Z8, Z25, Z8
+	VMAXPS Z9, Z25, Z9
+	VMAXPS Z10, Z25, Z10
+	VMAXPS Z11, Z25, Z11
+	VMAXPS Z12, Z25, Z12
+	VMAXPS Z13, Z25, Z13
+	VMAXPS Z14, Z25, Z14
+	VMAXPS Z15, Z25, Z15
+	VMAXPS Z16, Z25, Z16
+	VMAXPS Z17, Z25, Z17
+	VMAXPS Z18, Z25, Z18
+	VMAXPS Z19, Z25, Z19
+	VMAXPS Z20, Z25, Z20
+	VMAXPS Z21, Z25, Z21
+	VMAXPS Z22, Z25, Z22
+	VMAXPS Z23, Z25, Z23
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z18, 576(DI)
+	VMOVUPS Z20, 640(DI)
+	VMOVUPS Z22, 704(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	VMOVUPS Z19, 576(DI)(R8*1)
+	VMOVUPS Z21, 640(DI)(R8*1)
+	VMOVUPS Z23, 704(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves13x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z1, Z23
+	VMOVAPS Z0, Z24
+	VMOVAPS Z1, Z25
+	LEAQ    832(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    832(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1600(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    832(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z26
+	VPANDD           c16_ffff0000<>+0(SB), Z26, Z26
+	VMOVUPS          64(BX), Z28
+	VPANDD           c16_ffff0000<>+0(SB), Z28, Z28
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z29
+	VFMADD231PS      Z26, Z29, Z0
+	VFMADD231PS      Z28, Z29, Z1
+	VFMADD231PS.BCST 64(CX), Z26, Z2
+	VFMADD231PS.BCST 64(CX), Z28, Z3
+	VBROADCASTSS     128(CX), Z29
+	VFMADD231PS      Z26, Z29, Z4
+	VFMADD231PS      Z28, Z29, Z5
+	VBROADCASTSS     192(CX), Z29
+	VFMADD231PS      Z26, Z29, Z6
+	VFMADD231PS      Z28, Z29, Z7
+	VBROADCASTSS     256(CX), Z29
+	VFMADD231PS      Z26, Z29, Z8
+	VFMADD231PS      Z28, Z29, Z9
+	VBROADCASTSS     320(CX), Z29
+	VFMADD231PS      Z26, Z29, Z10
+	VFMADD231PS      Z28, Z29, Z11
+	VBROADCASTSS     384(CX), Z29
+	VFMADD231PS      Z26, Z29, Z12
+	VFMADD231PS      Z28, Z29, Z13
+	VFMADD231PS.BCST 448(CX), Z26, Z14
+	VFMADD231PS.BCST 448(CX), Z28, Z15
+	VBROADCASTSS     512(CX), Z29
+	VFMADD231PS      Z26, Z29, Z16
+	VFMADD231PS      Z28, Z29, Z17
+	VBROADCASTSS     576(CX), Z29
+	VFMADD231PS      Z26, Z29, Z18
+	VFMADD231PS      Z28, Z29, Z19
+	VBROADCASTSS     640(CX), Z29
+	VFMADD231PS      Z26, Z29, Z20
+	VFMADD231PS      Z28, Z29, Z21
+	VBROADCASTSS     704(CX), Z29
+	VFMADD231PS      Z26, Z29, Z22
+	VFMADD231PS      Z28, Z29, Z23
+	VBROADCASTSS     768(CX), Z29
+	VFMADD231PS      Z26, Z29, Z24
+	VFMADD231PS      Z28, Z29, Z25
+	VMOVUPS          (BX), Z26
+	VPSLLD           $0x10, Z26, Z26
+	VMOVUPS          64(BX), Z28
+	VPSLLD           $0x10, Z28, Z28
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z29
+	VFMADD231PS      Z26, Z29, Z0
+	VFMADD231PS      Z28, Z29, Z1
+	VFMADD231PS.BCST 68(CX), Z26, Z2
+	VFMADD231PS.BCST 68(CX), Z28, Z3
+	VBROADCASTSS     132(CX), Z29
+	VFMADD231PS      Z26, Z29, Z4
+	VFMADD231PS      Z28, Z29, Z5
+	VBROADCASTSS     196(CX), Z29
+	VFMADD231PS      Z26, Z29, Z6
+	VFMADD231PS      Z28, Z29, Z7
+	VBROADCASTSS     260(CX), Z29
+	VFMADD231PS      Z26, Z29, Z8
+	VFMADD231PS      Z28, Z29, Z9
+	VBROADCASTSS     324(CX), Z29
+	VFMADD231PS      Z26, Z29, Z10
+	VFMADD231PS      Z28, Z29, Z11
+	VBROADCASTSS     388(CX), Z29
+	VFMADD231PS      Z26, Z29, Z12
+	VFMADD231PS      Z28, Z29, Z13
+	VFMADD231PS.BCST 452(CX), Z26, Z14
+	VFMADD231PS.BCST 452(CX), Z28, Z15
+	VBROADCASTSS     516(CX), Z29
+	VFMADD231PS      Z26, Z29, Z16
+	VFMADD231PS      Z28, Z29, Z17
+	VBROADCASTSS     580(CX), Z29
+	VFMADD231PS      Z26, Z29, Z18
+	VFMADD231PS      Z28, Z29, Z19
+	VBROADCASTSS     644(CX), Z29
+	VFMADD231PS      Z26, Z29, Z20
+	VFMADD231PS      Z28, Z29, Z21
+	VBROADCASTSS     708(CX), Z29
+	VFMADD231PS      Z26, Z29, Z22
+	VFMADD231PS      Z28, Z29, Z23
+	VBROADCASTSS     772(CX), Z29
+	VFMADD231PS      Z26, Z29, Z24
+	VFMADD231PS      Z28, Z29, Z25
+	VMOVUPS          128(BX), Z26
+	VPANDD           c16_ffff0000<>+0(SB), Z26, Z26
+	VMOVUPS          192(BX), Z28
+	VPANDD           c16_ffff0000<>+0(SB), Z28, Z28
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z29
+	VFMADD231PS      Z26, Z29, Z0
+	VFMADD231PS      Z28, Z29, Z1
+	VFMADD231PS.BCST 72(CX), Z26, Z2
+	VFMADD231PS.BCST 72(CX), Z28, Z3
+	VBROADCASTSS     136(CX), Z29
+	VFMADD231PS      Z26, Z29, Z4
+	VFMADD231PS      Z28, Z29, Z5
+	VBROADCASTSS     200(CX), Z29
+	VFMADD231PS      Z26, Z29, Z6
+	VFMADD231PS      Z28, Z29, Z7
+	VBROADCASTSS     264(CX), Z29
+	VFMADD231PS      Z26, Z29, Z8
+	VFMADD231PS      Z28, Z29, Z9
+	VBROADCASTSS     328(CX), Z29
+	VFMADD231PS      Z26, Z29, Z10
+	VFMADD231PS      Z28, Z29, Z11
+	VBROADCASTSS     392(CX), Z29
+	VFMADD231PS      Z26, Z29, Z12
+	VFMADD231PS      Z28, Z29, Z13
+	VFMADD231PS.BCST 456(CX), Z26, Z14
+	VFMADD231PS.BCST 456(CX), Z28, Z15
+	VBROADCASTSS     520(CX), Z29
+	VFMADD231PS      Z26, Z29, Z16
+	VFMADD231PS      Z28, Z29, Z17
+	VBROADCASTSS     584(CX), Z29
+	VFMADD231PS      Z26, Z29, Z18
+	VFMADD231PS      Z28, Z29, Z19
+	VBROADCASTSS     648(CX), Z29
+	VFMADD231PS      Z26, Z29, Z20
+	VFMADD231PS      Z28, Z29, Z21
+	VBROADCASTSS     712(CX), Z29
+	VFMADD231PS      Z26, Z29, Z22
+	VFMADD231PS      Z28, Z29, Z23
+	VBROADCASTSS     776(CX), Z29
+	VFMADD231PS      Z26, Z29, Z24
+	VFMADD231PS      Z28, Z29, Z25
+	VMOVUPS          128(BX), Z26
+	VPSLLD           $0x10, Z26, Z26
+	VMOVUPS          192(BX), Z28
+	VPSLLD           $0x10, Z28, Z28
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z29
+	VFMADD231PS      Z26, Z29, Z0
+	VFMADD231PS      Z28, Z29, Z1
+	VFMADD231PS.BCST 76(CX), Z26, Z2
+	VFMADD231PS.BCST 76(CX), Z28, Z3
+	VBROADCASTSS     140(CX), Z29
+	VFMADD231PS      Z26, Z29, Z4
+	VFMADD231PS      Z28, Z29, Z5
+	VBROADCASTSS     204(CX), Z29
+	VFMADD231PS      Z26, Z29, Z6
+	VFMADD231PS      Z28, Z29, Z7
+	VBROADCASTSS     268(CX), Z29
+	VFMADD231PS      Z26, Z29, Z8
+	VFMADD231PS      Z28, Z29, Z9
+	VBROADCASTSS     332(CX), Z29
+	VFMADD231PS      Z26, Z29, Z10
+	VFMADD231PS      Z28, Z29, Z11
+	VBROADCASTSS     396(CX), Z29
+	VFMADD231PS      Z26, Z29, Z12
+	VFMADD231PS      Z28, Z29, Z13
+	VFMADD231PS.BCST 460(CX), Z26, Z14
+	VFMADD231PS.BCST 460(CX), Z28, Z15
+	VBROADCASTSS     524(CX), Z29
+	VFMADD231PS      Z26, Z29, Z16
+	VFMADD231PS      Z28, Z29, Z17
+	VBROADCASTSS     588(CX), Z29
+	VFMADD231PS      Z26, Z29, Z18
+	VFMADD231PS      Z28, Z29, Z19
+	VBROADCASTSS     652(CX), Z29
+	VFMADD231PS      Z26, Z29, Z20
+	VFMADD231PS      Z28, Z29, Z21
+	VBROADCASTSS     716(CX), Z29
+	VFMADD231PS      Z26, Z29, Z22
+	VFMADD231PS      Z28, Z29, Z23
+	VBROADCASTSS     780(CX), Z29
+	VFMADD231PS      Z26, Z29, Z24
+	VFMADD231PS      Z28, Z29, Z25
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           320(DI), Z10, Z10
+	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           384(DI), Z12, Z12
+	VADDPS           384(DI)(R8*1), Z13, Z13
+	VADDPS           448(DI), Z14, Z14
+	VADDPS           448(DI)(R8*1), Z15, Z15
+	VADDPS           512(DI), Z16, Z16
+	VADDPS           512(DI)(R8*1), Z17, Z17
+	VADDPS           576(DI), Z18, Z18
+	VADDPS           576(DI)(R8*1), Z19, Z19
+	VADDPS           640(DI), Z20, Z20
+	VADDPS           640(DI)(R8*1), Z21, Z21
+	VADDPS           704(DI), Z22, Z22
+	VADDPS           704(DI)(R8*1), Z23, Z23
+	VADDPS           768(DI), Z24, Z24
+	VADDPS           768(DI)(R8*1), Z25, Z25
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z27, Z27, Z27
+	VMAXPS Z0, Z27, Z0
+	VMAXPS Z1, Z27, Z1
+	VMAXPS Z2, Z27, Z2
+	VMAXPS Z3, Z27, Z3
+	VMAXPS Z4, Z27, Z4
+	VMAXPS Z5, Z27, Z5
+	VMAXPS Z6, Z27, Z6
+	VMAXPS Z7, Z27, Z7
+	VMAXPS Z8, Z27, Z8
+	VMAXPS Z9, Z27, Z9
+	VMAXPS Z10, Z27, Z10
+	VMAXPS Z11, Z27, Z11
+	VMAXPS Z12, Z27, Z12
+	VMAXPS Z13, Z27, Z13
+	VMAXPS Z14, Z27, Z14
+	VMAXPS Z15, Z27, Z15
+	VMAXPS Z16, Z27, Z16
+	VMAXPS Z17, Z27, Z17
+	VMAXPS Z18, Z27, Z18
+	VMAXPS Z19, Z27, Z19
+	VMAXPS Z20, Z27, Z20
+	VMAXPS Z21, Z27, Z21
+	VMAXPS Z22, Z27, Z22
+	VMAXPS Z23, Z27, Z23
+	VMAXPS Z24, Z27, Z24
+	VMAXPS Z25, Z27, Z25
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z18, 576(DI)
+	VMOVUPS Z20, 640(DI)
+	VMOVUPS Z22, 704(DI)
+	VMOVUPS Z24, 768(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	VMOVUPS Z19, 576(DI)(R8*1)
+	VMOVUPS Z21, 640(DI)(R8*1)
+	VMOVUPS Z23, 704(DI)(R8*1)
+	VMOVUPS Z25, 768(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func halves14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·halves14x2AVX512(SB), NOSPLIT, $0-72
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z1, Z23
+	VMOVAPS Z0, Z24
+	VMOVAPS Z1, Z25
+	VMOVAPS Z0, Z26
+	VMOVAPS Z1, Z27
+	LEAQ    896(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    896(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1728(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    896(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VMOVUPS          (BX), Z28
+	VPANDD           c16_ffff0000<>+0(SB), Z28, Z28
+	VMOVUPS          64(BX), Z30
+	VPANDD           c16_ffff0000<>+0(SB), Z30, Z30
+	PREFETCHT0       (SI)
+	PREFETCHT1       (R9)
+	VBROADCASTSS     (CX), Z31
+	VFMADD231PS      Z28, Z31, Z0
+	VFMADD231PS      Z30, Z31, Z1
+	VFMADD231PS.BCST 64(CX), Z28, Z2
+	VFMADD231PS.BCST 64(CX), Z30, Z3
+	VBROADCASTSS     128(CX), Z31
+	VFMADD231PS      Z28, Z31, Z4
+	VFMADD231PS      Z30, Z31, Z5
+	VBROADCASTSS     192(CX), Z31
+	VFMADD231PS      Z28, Z31, Z6
+	VFMADD231PS      Z30, Z31, Z7
+	VBROADCASTSS     256(CX), Z31
+	VFMADD231PS      Z28, Z31, Z8
+	VFMADD231PS      Z30, Z31, Z9
+	VBROADCASTSS     320(CX), Z31
+	VFMADD231PS      Z28, Z31, Z10
+	VFMADD231PS      Z30, Z31, Z11
+	VBROADCASTSS     384(CX), Z31
+	VFMADD231PS      Z28, Z31, Z12
+	VFMADD231PS      Z30, Z31, Z13
+	VFMADD231PS.BCST 448(CX), Z28, Z14
+	VFMADD231PS.BCST 448(CX), Z30, Z15
+	VBROADCASTSS     512(CX), Z31
+	VFMADD231PS      Z28, Z31, Z16
+	VFMADD231PS      Z30, Z31, Z17
+	VBROADCASTSS     576(CX), Z31
+	VFMADD231PS      Z28, Z31, Z18
+	VFMADD231PS      Z30, Z31, Z19
+	VBROADCASTSS     640(CX), Z31
+	VFMADD231PS      Z28, Z31, Z20
+	VFMADD231PS      Z30, Z31, Z21
+	VBROADCASTSS     704(CX), Z31
+	VFMADD231PS      Z28, Z31, Z22
+	VFMADD231PS      Z30, Z31, Z23
+	VBROADCASTSS     768(CX), Z31
+	VFMADD231PS      Z28, Z31, Z24
+	VFMADD231PS      Z30, Z31, Z25
+	VFMADD231PS.BCST 832(CX), Z28, Z26
+	VFMADD231PS.BCST 832(CX), Z30, Z27
+	VMOVUPS          (BX), Z28
+	VPSLLD           $0x10, Z28, Z28
+	VMOVUPS          64(BX), Z30
+	VPSLLD           $0x10, Z30, Z30
+	PREFETCHT0       64(SI)
+	PREFETCHT1       64(R9)
+	VBROADCASTSS     4(CX), Z31
+	VFMADD231PS      Z28, Z31, Z0
+	VFMADD231PS      Z30, Z31, Z1
+	VFMADD231PS.BCST 68(CX), Z28, Z2
+	VFMADD231PS.BCST 68(CX), Z30, Z3
+	VBROADCASTSS     132(CX), Z31
+	VFMADD231PS      Z28, Z31, Z4
+	VFMADD231PS      Z30, Z31, Z5
+	VBROADCASTSS     196(CX), Z31
+	VFMADD231PS      Z28, Z31, Z6
+	VFMADD231PS      Z30, Z31, Z7
+	VBROADCASTSS     260(CX), Z31
+	VFMADD231PS      Z28, Z31, Z8
+	VFMADD231PS      Z30, Z31, Z9
+	VBROADCASTSS     324(CX), Z31
+	VFMADD231PS      Z28, Z31, Z10
+	VFMADD231PS      Z30, Z31, Z11
+	VBROADCASTSS     388(CX), Z31
+	VFMADD231PS      Z28, Z31, Z12
+	VFMADD231PS      Z30, Z31, Z13
+	VFMADD231PS.BCST 452(CX), Z28, Z14
+	VFMADD231PS.BCST 452(CX), Z30, Z15
+	VBROADCASTSS     516(CX), Z31
+	VFMADD231PS      Z28, Z31, Z16
+	VFMADD231PS      Z30, Z31, Z17
+	VBROADCASTSS     580(CX), Z31
+	VFMADD231PS      Z28, Z31, Z18
+	VFMADD231PS      Z30, Z31, Z19
+	VBROADCASTSS     644(CX), Z31
+	VFMADD231PS      Z28, Z31, Z20
+	VFMADD231PS      Z30, Z31, Z21
+	VBROADCASTSS     708(CX), Z31
+	VFMADD231PS      Z28, Z31, Z22
+	VFMADD231PS      Z30, Z31, Z23
+	VBROADCASTSS     772(CX), Z31
+	VFMADD231PS      Z28, Z31, Z24
+	VFMADD231PS      Z30, Z31, Z25
+	VFMADD231PS.BCST 836(CX), Z28, Z26
+	VFMADD231PS.BCST 836(CX), Z30, Z27
+	VMOVUPS          128(BX), Z28
+	VPANDD           c16_ffff0000<>+0(SB), Z28, Z28
+	VMOVUPS          192(BX), Z30
+	VPANDD           c16_ffff0000<>+0(SB), Z30, Z30
+	PREFETCHT0       128(SI)
+	PREFETCHT1       128(R9)
+	VBROADCASTSS     8(CX), Z31
+	VFMADD231PS      Z28, Z31, Z0
+	VFMADD231PS      Z30, Z31, Z1
+	VFMADD231PS.BCST 72(CX), Z28, Z2
+	VFMADD231PS.BCST 72(CX), Z30, Z3
+	VBROADCASTSS     136(CX), Z31
+	VFMADD231PS      Z28, Z31, Z4
+	VFMADD231PS      Z30, Z31, Z5
+	VBROADCASTSS     200(CX), Z31
+	VFMADD231PS      Z28, Z31, Z6
+	VFMADD231PS      Z30, Z31, Z7
+	VBROADCASTSS     264(CX), Z31
+	VFMADD231PS      Z28, Z31, Z8
+	VFMADD231PS      Z30, Z31, Z9
+	VBROADCASTSS     328(CX), Z31
+	VFMADD231PS      Z28, Z31, Z10
+	VFMADD231PS      Z30, Z31, Z11
+	VBROADCASTSS     392(CX), Z31
+	VFMADD231PS      Z28, Z31, Z12
+	VFMADD231PS      Z30, Z31, Z13
+	VFMADD231PS.BCST 456(CX), Z28, Z14
+	VFMADD231PS.BCST 456(CX), Z30, Z15
+	VBROADCASTSS     520(CX), Z31
+	VFMADD231PS      Z28, Z31, Z16
+	VFMADD231PS      Z30, Z31, Z17
+	VBROADCASTSS     584(CX), Z31
+	VFMADD231PS      Z28, Z31, Z18
+	VFMADD231PS      Z30, Z31, Z19
+	VBROADCASTSS     648(CX), Z31
+	VFMADD231PS      Z28, Z31, Z20
+	VFMADD231PS      Z30, Z31, Z21
+	VBROADCASTSS     712(CX), Z31
+	VFMADD231PS      Z28, Z31, Z22
+	VFMADD231PS      Z30, Z31, Z23
+	VBROADCASTSS     776(CX), Z31
+	VFMADD231PS      Z28, Z31, Z24
+	VFMADD231PS      Z30, Z31, Z25
+	VFMADD231PS.BCST 840(CX), Z28, Z26
+	VFMADD231PS.BCST 840(CX), Z30, Z27
+	VMOVUPS          128(BX), Z28
+	VPSLLD           $0x10, Z28, Z28
+	VMOVUPS          192(BX), Z30
+	VPSLLD           $0x10, Z30, Z30
+	PREFETCHT0       192(SI)
+	PREFETCHT1       192(R9)
+	VBROADCASTSS     12(CX), Z31
+	VFMADD231PS      Z28, Z31, Z0
+	VFMADD231PS      Z30, Z31, Z1
+	VFMADD231PS.BCST 76(CX), Z28, Z2
+	VFMADD231PS.BCST 76(CX), Z30, Z3
+	VBROADCASTSS     140(CX), Z31
+	VFMADD231PS      Z28, Z31, Z4
+	VFMADD231PS      Z30, Z31, Z5
+	VBROADCASTSS     204(CX), Z31
+	VFMADD231PS      Z28, Z31, Z6
+	VFMADD231PS      Z30, Z31, Z7
+	VBROADCASTSS     268(CX), Z31
+	VFMADD231PS      Z28, Z31, Z8
+	VFMADD231PS      Z30, Z31, Z9
+	VBROADCASTSS     332(CX), Z31
+	VFMADD231PS      Z28, Z31, Z10
+	VFMADD231PS      Z30, Z31, Z11
+	VBROADCASTSS     396(CX), Z31
+	VFMADD231PS      Z28, Z31, Z12
+	VFMADD231PS      Z30, Z31, Z13
+	VFMADD231PS.BCST 460(CX), Z28, Z14
+	VFMADD231PS.BCST 460(CX), Z30, Z15
+	VBROADCASTSS     524(CX), Z31
+	VFMADD231PS      Z28, Z31, Z16
+	VFMADD231PS      Z30, Z31, Z17
+	VBROADCASTSS     588(CX), Z31
+	VFMADD231PS      Z28, Z31, Z18
+	VFMADD231PS      Z30, Z31, Z19
+	VBROADCASTSS     652(CX), Z31
+	VFMADD231PS      Z28, Z31, Z20
+	VFMADD231PS      Z30, Z31, Z21
+	VBROADCASTSS     716(CX), Z31
+	VFMADD231PS      Z28, Z31, Z22
+	VFMADD231PS      Z30, Z31, Z23
+	VBROADCASTSS     780(CX), Z31
+	VFMADD231PS      Z28, Z31, Z24
+	VFMADD231PS      Z30, Z31, Z25
+	VFMADD231PS.BCST 844(CX), Z28, Z26
+	VFMADD231PS.BCST 844(CX), Z30, Z27
+	PREFETCHT0       (R11)
+	PREFETCHT0       (R11)(R8*1)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
+	ADDQ             $0x10, CX
+	ADDQ             $0x00000100, BX
+	ADDQ             $0x00000100, SI
+	ADDQ             $0x00000100, R9
+	DECQ             R10
+	JNE              several
+	LEAQ             -64(CX)(DX*1), CX
+	DECQ             AX
+	JNE              block
+	MOVB             accumulate+56(FP), AL
+	TESTB            AL, AL
+	JEQ              rectify
+	VADDPS           (DI), Z0, Z0
+	VADDPS           (DI)(R8*1), Z1, Z1
+	VADDPS           64(DI), Z2, Z2
+	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           128(DI), Z4, Z4
+	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           192(DI), Z6, Z6
+	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           256(DI), Z8, Z8
+	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           320(DI), Z10, Z10
+	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           384(DI), Z12, Z12
+	VADDPS           384(DI)(R8*1), Z13, Z13
+	VADDPS           448(DI), Z14, Z14
+	VADDPS           448(DI)(R8*1), Z15, Z15
+	VADDPS           512(DI), Z16, Z16
+	VADDPS           512(DI)(R8*1), Z17, Z17
+	VADDPS           576(DI), Z18, Z18
+	VADDPS           576(DI)(R8*1), Z19, Z19
+	VADDPS           640(DI), Z20, Z20
+	VADDPS           640(DI)(R8*1), Z21, Z21
+	VADDPS           704(DI), Z22, Z22
+	VADDPS           704(DI)(R8*1), Z23, Z23
+	VADDPS           768(DI), Z24, Z24
+	VADDPS           768(DI)(R8*1), Z25, Z25
+	VADDPS           832(DI), Z26, Z26
+	VADDPS           832(DI)(R8*1), Z27, Z27
+
+rectify:
+	MOVB   floor+57(FP), AL
+	TESTB  AL, AL
+	JEQ    write
+	VPXORD Z29, Z29, Z29
+	VMAXPS Z0, Z29, Z0
+	VMAXPS Z1, Z29, Z1
+	VMAXPS Z2, Z29, Z2
+	VMAXPS Z3, Z29, Z3
+	VMAXPS Z4, Z29, Z4
+	VMAXPS Z5, Z29, Z5
+	VMAXPS Z6, Z29, Z6
+	VMAXPS Z7, Z29, Z7
+	VMAXPS Z8, Z29, Z8
+	VMAXPS Z9, Z29, Z9
+	VMAXPS Z10, Z29, Z10
+	VMAXPS Z11, Z29, Z11
+	VMAXPS Z12, Z29, Z12
+	VMAXPS Z13, Z29, Z13
+	VMAXPS Z14, Z29, Z14
+	VMAXPS Z15, Z29, Z15
+	VMAXPS Z16, Z29, Z16
+	VMAXPS Z17, Z29, Z17
+	VMAXPS Z18, Z29, Z18
+	VMAXPS Z19, Z29, Z19
+	VMAXPS Z20, Z29, Z20
+	VMAXPS Z21, Z29, Z21
+	VMAXPS Z22, Z29, Z22
+	VMAXPS Z23, Z29, Z23
+	VMAXPS Z24, Z29, Z24
+	VMAXPS Z25, Z29, Z25
+	VMAXPS Z26, Z29, Z26
+	VMAXPS Z27, Z29, Z27
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z18, 576(DI)
+	VMOVUPS Z20, 640(DI)
+	VMOVUPS Z22, 704(DI)
+	VMOVUPS Z24, 768(DI)
+	VMOVUPS Z26, 832(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	VMOVUPS Z19, 576(DI)(R8*1)
+	VMOVUPS Z21, 640(DI)(R8*1)
+	VMOVUPS Z23, 704(DI)(R8*1)
+	VMOVUPS Z25, 768(DI)(R8*1)
+	VMOVUPS Z27, 832(DI)(R8*1)
+	DECQ    tiles+64(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words1x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	LEAQ    64(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    64(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    64(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    64(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z1
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z2
+	VPMADDWD     Z1, Z2, Z1
+	VPADDD       Z1, Z0, Z0
+	VPMOVSXBW    64(BX), Z1
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z2
+	VPMADDWD     Z1, Z2, Z1
+	VPADDD       Z1, Z0, Z0
+	VPMOVSXBW    128(BX), Z1
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z2
+	VPMADDWD     Z1, Z2, Z1
+	VPADDD       Z1, Z0, Z0
+	VPMOVSXBW    192(BX), Z1
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z2
+	VPMADDWD     Z1, Z2, Z1
+	VPADDD       Z1, Z0, Z0
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z1
+	VMOVUPS   (CX), Z2
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z1, Z0, Z0
+	VADDPS    Z2, Z0, Z0
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z3, Z3, Z3
+	VMAXPS    Z0, Z3, Z0
+
+write:
+	VMOVUPS Z0, (DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words2x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	LEAQ    128(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    128(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    192(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    128(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z2
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z3
+	VPMADDWD     Z2, Z3, Z3
+	VPADDD       Z3, Z0, Z0
+	VBROADCASTSS 64(CX), Z3
+	VPMADDWD     Z2, Z3, Z2
+	VPADDD       Z2, Z1, Z1
+	VPMOVSXBW    64(BX), Z2
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z3
+	VPMADDWD     Z2, Z3, Z3
+	VPADDD       Z3, Z0, Z0
+	VBROADCASTSS 68(CX), Z3
+	VPMADDWD     Z2, Z3, Z2
+	VPADDD       Z2, Z1, Z1
+	VPMOVSXBW    128(BX), Z2
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z3
+	VPMADDWD     Z2, Z3, Z3
+	VPADDD       Z3, Z0, Z0
+	VBROADCASTSS 72(CX), Z3
+	VPMADDWD     Z2, Z3, Z2
+	VPADDD       Z2, Z1, Z1
+	VPMOVSXBW    192(BX), Z2
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z3
+	VPMADDWD     Z2, Z3, Z3
+	VPADDD       Z3, Z0, Z0
+	VBROADCASTSS 76(CX), Z3
+	VPMADDWD     Z2, Z3, Z2
+	VPADDD       Z2, Z1, Z1
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z2
+	VMOVUPS   (CX), Z3
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z2, Z0, Z0
+	VADDPS    Z3, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z2, Z1, Z1
+	VADDPS    Z3, Z1, Z1
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z4, Z4, Z4
+	VMAXPS    Z0, Z4, Z0
+	VMAXPS    Z1, Z4, Z1
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words3x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	LEAQ    192(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    192(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    320(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    192(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z3
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z4
+	VPMADDWD     Z3, Z4, Z4
+	VPADDD       Z4, Z0, Z0
+	VBROADCASTSS 64(CX), Z4
+	VPMADDWD     Z3, Z4, Z4
+	VPADDD       Z4, Z1, Z1
+	VBROADCASTSS 128(CX), Z4
+	VPMADDWD     Z3, Z4, Z3
+	VPADDD       Z3, Z2, Z2
+	VPMOVSXBW    64(BX), Z3
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z4
+	VPMADDWD     Z3, Z4, Z4
+	VPADDD       Z4, Z0, Z0
+	VBROADCASTSS 68(CX), Z4
+	VPMADDWD     Z3, Z4, Z4
+	VPADDD       Z4, Z1, Z1
+	VBROADCASTSS 132(CX), Z4
+	VPMADDWD     Z3, Z4, Z3
+	VPADDD       Z3, Z2, Z2
+	VPMOVSXBW    128(BX), Z3
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z4
+	VPMADDWD     Z3, Z4, Z4
+	VPADDD       Z4, Z0, Z0
+	VBROADCASTSS 72(CX), Z4
+	VPMADDWD     Z3, Z4, Z4
+	VPADDD       Z4, Z1, Z1
+	VBROADCASTSS 136(CX), Z4
+	VPMADDWD     Z3, Z4, Z3
+	VPADDD       Z3, Z2, Z2
+	VPMOVSXBW    192(BX), Z3
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z4
+	VPMADDWD     Z3, Z4, Z4
+	VPADDD       Z4, Z0, Z0
+	VBROADCASTSS 76(CX), Z4
+	VPMADDWD     Z3, Z4, Z4
+	VPADDD       Z4, Z1, Z1
+	VBROADCASTSS 140(CX), Z4
+	VPMADDWD     Z3, Z4, Z3
+	VPADDD       Z3, Z2, Z2
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z3
+	VMOVUPS   (CX), Z4
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z3, Z0, Z0
+	VADDPS    Z4, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z3, Z1, Z1
+	VADDPS    Z4, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z3, Z2, Z2
+	VADDPS    Z4, Z2, Z2
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z5, Z5, Z5
+	VMAXPS    Z0, Z5, Z0
+	VMAXPS    Z1, Z5, Z1
+	VMAXPS    Z2, Z5, Z2
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words4x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	LEAQ    256(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    256(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    448(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    256(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z4
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z0, Z0
+	VBROADCASTSS 64(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z1, Z1
+	VBROADCASTSS 128(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z2, Z2
+	VBROADCASTSS 192(CX), Z5
+	VPMADDWD     Z4, Z5, Z4
+	VPADDD       Z4, Z3, Z3
+	VPMOVSXBW    64(BX), Z4
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z0, Z0
+	VBROADCASTSS 68(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z1, Z1
+	VBROADCASTSS 132(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z2, Z2
+	VBROADCASTSS 196(CX), Z5
+	VPMADDWD     Z4, Z5, Z4
+	VPADDD       Z4, Z3, Z3
+	VPMOVSXBW    128(BX), Z4
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z0, Z0
+	VBROADCASTSS 72(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z1, Z1
+	VBROADCASTSS 136(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z2, Z2
+	VBROADCASTSS 200(CX), Z5
+	VPMADDWD     Z4, Z5, Z4
+	VPADDD       Z4, Z3, Z3
+	VPMOVSXBW    192(BX), Z4
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z0, Z0
+	VBROADCASTSS 76(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z1, Z1
+	VBROADCASTSS 140(CX), Z5
+	VPMADDWD     Z4, Z5, Z5
+	VPADDD       Z5, Z2, Z2
+	VBROADCASTSS 204(CX), Z5
+	VPMADDWD     Z4, Z5, Z4
+	VPADDD       Z4, Z3, Z3
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z4
+	VMOVUPS   (CX), Z5
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z4, Z0, Z0
+	VADDPS    Z5, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z4, Z1, Z1
+	VADDPS    Z5, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z4, Z2, Z2
+	VADDPS    Z5, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z4, Z3, Z3
+	VADDPS    Z5, Z3, Z3
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z6, Z6, Z6
+	VMAXPS    Z0, Z6, Z0
+	VMAXPS    Z1, Z6, Z1
+	VMAXPS    Z2, Z6, Z2
+	VMAXPS    Z3, Z6, Z3
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words5x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	LEAQ    320(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    320(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    576(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    320(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z5
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z0, Z0
+	VBROADCASTSS 64(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VBROADCASTSS 128(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z2, Z2
+	VBROADCASTSS 192(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z3, Z3
+	VBROADCASTSS 256(CX), Z6
+	VPMADDWD     Z5, Z6, Z5
+	VPADDD       Z5, Z4, Z4
+	VPMOVSXBW    64(BX), Z5
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z0, Z0
+	VBROADCASTSS 68(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VBROADCASTSS 132(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z2, Z2
+	VBROADCASTSS 196(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z3, Z3
+	VBROADCASTSS 260(CX), Z6
+	VPMADDWD     Z5, Z6, Z5
+	VPADDD       Z5, Z4, Z4
+	VPMOVSXBW    128(BX), Z5
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z0, Z0
+	VBROADCASTSS 72(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VBROADCASTSS 136(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z2, Z2
+	VBROADCASTSS 200(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z3, Z3
+	VBROADCASTSS 264(CX), Z6
+	VPMADDWD     Z5, Z6, Z5
+	VPADDD       Z5, Z4, Z4
+	VPMOVSXBW    192(BX), Z5
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z0, Z0
+	VBROADCASTSS 76(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VBROADCASTSS 140(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z2, Z2
+	VBROADCASTSS 204(CX), Z6
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z3, Z3
+	VBROADCASTSS 268(CX), Z6
+	VPMADDWD     Z5, Z6, Z5
+	VPADDD       Z5, Z4, Z4
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+	VPADDD       256(DI), Z4, Z4
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z5
+	VMOVUPS   (CX), Z6
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z5, Z0, Z0
+	VADDPS    Z6, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z5, Z1, Z1
+	VADDPS    Z6, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z5, Z2, Z2
+	VADDPS    Z6, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z5, Z3, Z3
+	VADDPS    Z6, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z5, Z4, Z4
+	VADDPS    Z6, Z4, Z4
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z7, Z7, Z7
+	VMAXPS    Z0, Z7, Z0
+	VMAXPS    Z1, Z7, Z1
+	VMAXPS    Z2, Z7, Z2
+	VMAXPS    Z3, Z7, Z3
+	VMAXPS    Z4, Z7, Z4
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words6x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	LEAQ    384(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    384(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    704(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    384(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z6
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z0, Z0
+	VBROADCASTSS 64(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z1, Z1
+	VBROADCASTSS 128(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z2, Z2
+	VBROADCASTSS 192(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z3, Z3
+	VBROADCASTSS 256(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z4, Z4
+	VBROADCASTSS 320(CX), Z7
+	VPMADDWD     Z6, Z7, Z6
+	VPADDD       Z6, Z5, Z5
+	VPMOVSXBW    64(BX), Z6
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z0, Z0
+	VBROADCASTSS 68(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z1, Z1
+	VBROADCASTSS 132(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z2, Z2
+	VBROADCASTSS 196(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z3, Z3
+	VBROADCASTSS 260(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z4, Z4
+	VBROADCASTSS 324(CX), Z7
+	VPMADDWD     Z6, Z7, Z6
+	VPADDD       Z6, Z5, Z5
+	VPMOVSXBW    128(BX), Z6
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z0, Z0
+	VBROADCASTSS 72(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z1, Z1
+	VBROADCASTSS 136(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z2, Z2
+	VBROADCASTSS 200(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z3, Z3
+	VBROADCASTSS 264(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z4, Z4
+	VBROADCASTSS 328(CX), Z7
+	VPMADDWD     Z6, Z7, Z6
+	VPADDD       Z6, Z5, Z5
+	VPMOVSXBW    192(BX), Z6
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z0, Z0
+	VBROADCASTSS 76(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z1, Z1
+	VBROADCASTSS 140(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z2, Z2
+	VBROADCASTSS 204(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z3, Z3
+	VBROADCASTSS 268(CX), Z7
+	VPMADDWD     Z6, Z7, Z7
+	VPADDD       Z7, Z4, Z4
+	VBROADCASTSS 332(CX), Z7
+	VPMADDWD     Z6, Z7, Z6
+	VPADDD       Z6, Z5, Z5
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+	VPADDD       256(DI), Z4, Z4
+	VPADDD       320(DI), Z5, Z5
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z6
+	VMOVUPS   (CX), Z7
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z6, Z0, Z0
+	VADDPS    Z7, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z6, Z1, Z1
+	VADDPS    Z7, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z6, Z2, Z2
+	VADDPS    Z7, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z6, Z3, Z3
+	VADDPS    Z7, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z6, Z4, Z4
+	VADDPS    Z7, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z6, Z5, Z5
+	VADDPS    Z7, Z5, Z5
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z8, Z8, Z8
+	VMAXPS    Z0, Z8, Z0
+	VMAXPS    Z1, Z8, Z1
+	VMAXPS    Z2, Z8, Z2
+	VMAXPS    Z3, Z8, Z3
+	VMAXPS    Z4, Z8, Z4
+	VMAXPS    Z5, Z8, Z5
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words7x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	LEAQ    448(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    448(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    832(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    448(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z7
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z0, Z0
+	VBROADCASTSS 64(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z1, Z1
+	VBROADCASTSS 128(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z2, Z2
+	VBROADCASTSS 192(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z3, Z3
+	VBROADCASTSS 256(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z4, Z4
+	VBROADCASTSS 320(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z5, Z5
+	VBROADCASTSS 384(CX), Z8
+	VPMADDWD     Z7, Z8, Z7
+	VPADDD       Z7, Z6, Z6
+	VPMOVSXBW    64(BX), Z7
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z0, Z0
+	VBROADCASTSS 68(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z1, Z1
+	VBROADCASTSS 132(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z2, Z2
+	VBROADCASTSS 196(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z3, Z3
+	VBROADCASTSS 260(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z4, Z4
+	VBROADCASTSS 324(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z5, Z5
+	VBROADCASTSS 388(CX), Z8
+	VPMADDWD     Z7, Z8, Z7
+	VPADDD       Z7, Z6, Z6
+	VPMOVSXBW    128(BX), Z7
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z0, Z0
+	VBROADCASTSS 72(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z1, Z1
+	VBROADCASTSS 136(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z2, Z2
+	VBROADCASTSS 200(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z3, Z3
+	VBROADCASTSS 264(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z4, Z4
+	VBROADCASTSS 328(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z5, Z5
+	VBROADCASTSS 392(CX), Z8
+	VPMADDWD     Z7, Z8, Z7
+	VPADDD       Z7, Z6, Z6
+	VPMOVSXBW    192(BX), Z7
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z0, Z0
+	VBROADCASTSS 76(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z1, Z1
+	VBROADCASTSS 140(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z2, Z2
+	VBROADCASTSS 204(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z3, Z3
+	VBROADCASTSS 268(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z4, Z4
+	VBROADCASTSS 332(CX), Z8
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z5, Z5
+	VBROADCASTSS 396(CX), Z8
+	VPMADDWD     Z7, Z8, Z7
+	VPADDD       Z7, Z6, Z6
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+	VPADDD       256(DI), Z4, Z4
+	VPADDD       320(DI), Z5, Z5
+	VPADDD       384(DI), Z6, Z6
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z7
+	VMOVUPS   (CX), Z8
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z7, Z0, Z0
+	VADDPS    Z8, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z7, Z1, Z1
+	VADDPS    Z8, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z7, Z2, Z2
+	VADDPS    Z8, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z7, Z3, Z3
+	VADDPS    Z8, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z7, Z4, Z4
+	VADDPS    Z8, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z7, Z5, Z5
+	VADDPS    Z8, Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z7, Z6, Z6
+	VADDPS    Z8, Z6, Z6
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z9, Z9, Z9
+	VMAXPS    Z0, Z9, Z0
+	VMAXPS    Z1, Z9, Z1
+	VMAXPS    Z2, Z9, Z2
+	VMAXPS    Z3, Z9, Z3
+	VMAXPS    Z4, Z9, Z4
+	VMAXPS    Z5, Z9, Z5
+	VMAXPS    Z6, Z9, Z6
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words8x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	LEAQ    512(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    512(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    960(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    512(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z8
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z0, Z0
+	VBROADCASTSS 64(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z1, Z1
+	VBROADCASTSS 128(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z2, Z2
+	VBROADCASTSS 192(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z3, Z3
+	VBROADCASTSS 256(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z4, Z4
+	VBROADCASTSS 320(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z5, Z5
+	VBROADCASTSS 384(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z6, Z6
+	VBROADCASTSS 448(CX), Z9
+	VPMADDWD     Z8, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    64(BX), Z8
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z0, Z0
+	VBROADCASTSS 68(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z1, Z1
+	VBROADCASTSS 132(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z2, Z2
+	VBROADCASTSS 196(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z3, Z3
+	VBROADCASTSS 260(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z4, Z4
+	VBROADCASTSS 324(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z5, Z5
+	VBROADCASTSS 388(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z6, Z6
+	VBROADCASTSS 452(CX), Z9
+	VPMADDWD     Z8, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    128(BX), Z8
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z0, Z0
+	VBROADCASTSS 72(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z1, Z1
+	VBROADCASTSS 136(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z2, Z2
+	VBROADCASTSS 200(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z3, Z3
+	VBROADCASTSS 264(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z4, Z4
+	VBROADCASTSS 328(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z5, Z5
+	VBROADCASTSS 392(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z6, Z6
+	VBROADCASTSS 456(CX), Z9
+	VPMADDWD     Z8, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    192(BX), Z8
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z0, Z0
+	VBROADCASTSS 76(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z1, Z1
+	VBROADCASTSS 140(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z2, Z2
+	VBROADCASTSS 204(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z3, Z3
+	VBROADCASTSS 268(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z4, Z4
+	VBROADCASTSS 332(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z5, Z5
+	VBROADCASTSS 396(CX), Z9
+	VPMADDWD     Z8, Z9, Z9
+	VPADDD       Z9, Z6, Z6
+	VBROADCASTSS 460(CX), Z9
+	VPMADDWD     Z8, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+	VPADDD       256(DI), Z4, Z4
+	VPADDD       320(DI), Z5, Z5
+	VPADDD       384(DI), Z6, Z6
+	VPADDD       448(DI), Z7, Z7
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z8
+	VMOVUPS   (CX), Z9
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z8, Z0, Z0
+	VADDPS    Z9, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z8, Z1, Z1
+	VADDPS    Z9, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z8, Z2, Z2
+	VADDPS    Z9, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z8, Z3, Z3
+	VADDPS    Z9, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z8, Z4, Z4
+	VADDPS    Z9, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z8, Z5, Z5
+	VADDPS    Z9, Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z8, Z6, Z6
+	VADDPS    Z9, Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z8, Z7, Z7
+	VADDPS    Z9, Z7, Z7
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z10, Z10, Z10
+	VMAXPS    Z0, Z10, Z0
+	VMAXPS    Z1, Z10, Z1
+	VMAXPS    Z2, Z10, Z2
+	VMAXPS    Z3, Z10, Z3
+	VMAXPS    Z4, Z10, Z4
+	VMAXPS    Z5, Z10, Z5
+	VMAXPS    Z6, Z10, Z6
+	VMAXPS    Z7, Z10, Z7
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words9x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	LEAQ    576(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    576(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1088(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    576(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z9
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z0, Z0
+	VBROADCASTSS 64(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z1, Z1
+	VBROADCASTSS 128(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z2, Z2
+	VBROADCASTSS 192(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z3, Z3
+	VBROADCASTSS 256(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z4, Z4
+	VBROADCASTSS 320(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z5, Z5
+	VBROADCASTSS 384(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z6, Z6
+	VBROADCASTSS 448(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z7, Z7
+	VBROADCASTSS 512(CX), Z10
+	VPMADDWD     Z9, Z10, Z9
+	VPADDD       Z9, Z8, Z8
+	VPMOVSXBW    64(BX), Z9
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z0, Z0
+	VBROADCASTSS 68(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z1, Z1
+	VBROADCASTSS 132(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z2, Z2
+	VBROADCASTSS 196(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z3, Z3
+	VBROADCASTSS 260(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z4, Z4
+	VBROADCASTSS 324(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z5, Z5
+	VBROADCASTSS 388(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z6, Z6
+	VBROADCASTSS 452(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z7, Z7
+	VBROADCASTSS 516(CX), Z10
+	VPMADDWD     Z9, Z10, Z9
+	VPADDD       Z9, Z8, Z8
+	VPMOVSXBW    128(BX), Z9
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z0, Z0
+	VBROADCASTSS 72(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z1, Z1
+	VBROADCASTSS 136(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z2, Z2
+	VBROADCASTSS 200(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z3, Z3
+	VBROADCASTSS 264(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z4, Z4
+	VBROADCASTSS 328(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z5, Z5
+	VBROADCASTSS 392(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z6, Z6
+	VBROADCASTSS 456(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z7, Z7
+	VBROADCASTSS 520(CX), Z10
+	VPMADDWD     Z9, Z10, Z9
+	VPADDD       Z9, Z8, Z8
+	VPMOVSXBW    192(BX), Z9
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z0, Z0
+	VBROADCASTSS 76(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z1, Z1
+	VBROADCASTSS 140(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z2, Z2
+	VBROADCASTSS 204(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z3, Z3
+	VBROADCASTSS 268(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z4, Z4
+	VBROADCASTSS 332(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z5, Z5
+	VBROADCASTSS 396(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z6, Z6
+	VBROADCASTSS 460(CX), Z10
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z7, Z7
+	VBROADCASTSS 524(CX), Z10
+	VPMADDWD     Z9, Z10, Z9
+	VPADDD       Z9, Z8, Z8
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+	VPADDD       256(DI), Z4, Z4
+	VPADDD       320(DI), Z5, Z5
+	VPADDD       384(DI), Z6, Z6
+	VPADDD       448(DI), Z7, Z7
+	VPADDD       512(DI), Z8, Z8
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z9
+	VMOVUPS   (CX), Z10
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z9, Z0, Z0
+	VADDPS    Z10, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z9, Z1, Z1
+	VADDPS    Z10, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z9, Z2, Z2
+	VADDPS    Z10, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z9, Z3, Z3
+	VADDPS    Z10, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z9, Z4, Z4
+	VADDPS    Z10, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z9, Z5, Z5
+	VADDPS    Z10, Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z9, Z6, Z6
+	VADDPS    Z10, Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z9, Z7, Z7
+	VADDPS    Z10, Z7, Z7
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z9, Z8, Z8
+	VADDPS    Z10, Z8, Z8
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z11, Z11, Z11
+	VMAXPS    Z0, Z11, Z0
+	VMAXPS    Z1, Z11, Z1
+	VMAXPS    Z2, Z11, Z2
+	VMAXPS    Z3, Z11, Z3
+	VMAXPS    Z4, Z11, Z4
+	VMAXPS    Z5, Z11, Z5
+	VMAXPS    Z6, Z11, Z6
+	VMAXPS    Z7, Z11, Z7
+	VMAXPS    Z8, Z11, Z8
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words10x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	LEAQ    640(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    640(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1216(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    640(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z10
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z0, Z0
+	VBROADCASTSS 64(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z1, Z1
+	VBROADCASTSS 128(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z2, Z2
+	VBROADCASTSS 192(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z3, Z3
+	VBROADCASTSS 256(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z4, Z4
+	VBROADCASTSS 320(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z5, Z5
+	VBROADCASTSS 384(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z6, Z6
+	VBROADCASTSS 448(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z7, Z7
+	VBROADCASTSS 512(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z8, Z8
+	VBROADCASTSS 576(CX), Z11
+	VPMADDWD     Z10, Z11, Z10
+	VPADDD       Z10, Z9, Z9
+	VPMOVSXBW    64(BX), Z10
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z0, Z0
+	VBROADCASTSS 68(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z1, Z1
+	VBROADCASTSS 132(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z2, Z2
+	VBROADCASTSS 196(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z3, Z3
+	VBROADCASTSS 260(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z4, Z4
+	VBROADCASTSS 324(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z5, Z5
+	VBROADCASTSS 388(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z6, Z6
+	VBROADCASTSS 452(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z7, Z7
+	VBROADCASTSS 516(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z8, Z8
+	VBROADCASTSS 580(CX), Z11
+	VPMADDWD     Z10, Z11, Z10
+	VPADDD       Z10, Z9, Z9
+	VPMOVSXBW    128(BX), Z10
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z0, Z0
+	VBROADCASTSS 72(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z1, Z1
+	VBROADCASTSS 136(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z2, Z2
+	VBROADCASTSS 200(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z3, Z3
+	VBROADCASTSS 264(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z4, Z4
+	VBROADCASTSS 328(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z5, Z5
+	VBROADCASTSS 392(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z6, Z6
+	VBROADCASTSS 456(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z7, Z7
+	VBROADCASTSS 520(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z8, Z8
+	VBROADCASTSS 584(CX), Z11
+	VPMADDWD     Z10, Z11, Z10
+	VPADDD       Z10, Z9, Z9
+	VPMOVSXBW    192(BX), Z10
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z0, Z0
+	VBROADCASTSS 76(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z1, Z1
+	VBROADCASTSS 140(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z2, Z2
+	VBROADCASTSS 204(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z3, Z3
+	VBROADCASTSS 268(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z4, Z4
+	VBROADCASTSS 332(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z5, Z5
+	VBROADCASTSS 396(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z6, Z6
+	VBROADCASTSS 460(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z7, Z7
+	VBROADCASTSS 524(CX), Z11
+	VPMADDWD     Z10, Z11, Z11
+	VPADDD       Z11, Z8, Z8
+	VBROADCASTSS 588(CX), Z11
+	VPMADDWD     Z10, Z11, Z10
+	VPADDD       Z10, Z9, Z9
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+	VPADDD       256(DI), Z4, Z4
+	VPADDD       320(DI), Z5, Z5
+	VPADDD       384(DI), Z6, Z6
+	VPADDD       448(DI), Z7, Z7
+	VPADDD       512(DI), Z8, Z8
+	VPADDD       576(DI), Z9, Z9
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z10
+	VMOVUPS   (CX), Z11
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z10, Z0, Z0
+	VADDPS    Z11, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z10, Z1, Z1
+	VADDPS    Z11, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z10, Z2, Z2
+	VADDPS    Z11, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z10, Z3, Z3
+	VADDPS    Z11, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z10, Z4, Z4
+	VADDPS    Z11, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z10, Z5, Z5
+	VADDPS    Z11, Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z10, Z6, Z6
+	VADDPS    Z11, Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z10, Z7, Z7
+	VADDPS    Z11, Z7, Z7
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z10, Z8, Z8
+	VADDPS    Z11, Z8, Z8
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z10, Z9, Z9
+	VADDPS    Z11, Z9, Z9
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z12, Z12, Z12
+	VMAXPS    Z0, Z12, Z0
+	VMAXPS    Z1, Z12, Z1
+	VMAXPS    Z2, Z12, Z2
+	VMAXPS    Z3, Z12, Z3
+	VMAXPS    Z4, Z12, Z4
+	VMAXPS    Z5, Z12, Z5
+	VMAXPS    Z6, Z12, Z6
+	VMAXPS    Z7, Z12, Z7
+	VMAXPS    Z8, Z12, Z8
+	VMAXPS    Z9, Z12, Z9
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words11x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	LEAQ    704(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    704(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1344(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    704(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z11
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z0, Z0
+	VBROADCASTSS 64(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z1, Z1
+	VBROADCASTSS 128(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z2, Z2
+	VBROADCASTSS 192(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z3, Z3
+	VBROADCASTSS 256(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z4, Z4
+	VBROADCASTSS 320(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z5, Z5
+	VBROADCASTSS 384(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z6, Z6
+	VBROADCASTSS 448(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z7, Z7
+	VBROADCASTSS 512(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z8, Z8
+	VBROADCASTSS 576(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z9, Z9
+	VBROADCASTSS 640(CX), Z12
+	VPMADDWD     Z11, Z12, Z11
+	VPADDD       Z11, Z10, Z10
+	VPMOVSXBW    64(BX), Z11
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z0, Z0
+	VBROADCASTSS 68(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z1, Z1
+	VBROADCASTSS 132(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z2, Z2
+	VBROADCASTSS 196(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z3, Z3
+	VBROADCASTSS 260(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z4, Z4
+	VBROADCASTSS 324(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z5, Z5
+	VBROADCASTSS 388(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z6, Z6
+	VBROADCASTSS 452(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z7, Z7
+	VBROADCASTSS 516(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z8, Z8
+	VBROADCASTSS 580(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z9, Z9
+	VBROADCASTSS 644(CX), Z12
+	VPMADDWD     Z11, Z12, Z11
+	VPADDD       Z11, Z10, Z10
+	VPMOVSXBW    128(BX), Z11
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z0, Z0
+	VBROADCASTSS 72(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z1, Z1
+	VBROADCASTSS 136(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z2, Z2
+	VBROADCASTSS 200(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z3, Z3
+	VBROADCASTSS 264(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z4, Z4
+	VBROADCASTSS 328(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z5, Z5
+	VBROADCASTSS 392(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z6, Z6
+	VBROADCASTSS 456(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z7, Z7
+	VBROADCASTSS 520(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z8, Z8
+	VBROADCASTSS 584(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z9, Z9
+	VBROADCASTSS 648(CX), Z12
+	VPMADDWD     Z11, Z12, Z11
+	VPADDD       Z11, Z10, Z10
+	VPMOVSXBW    192(BX), Z11
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z0, Z0
+	VBROADCASTSS 76(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z1, Z1
+	VBROADCASTSS 140(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z2, Z2
+	VBROADCASTSS 204(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z3, Z3
+	VBROADCASTSS 268(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z4, Z4
+	VBROADCASTSS 332(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z5, Z5
+	VBROADCASTSS 396(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z6, Z6
+	VBROADCASTSS 460(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z7, Z7
+	VBROADCASTSS 524(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z8, Z8
+	VBROADCASTSS 588(CX), Z12
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z9, Z9
+	VBROADCASTSS 652(CX), Z12
+	VPMADDWD     Z11, Z12, Z11
+	VPADDD       Z11, Z10, Z10
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+	VPADDD       256(DI), Z4, Z4
+	VPADDD       320(DI), Z5, Z5
+	VPADDD       384(DI), Z6, Z6
+	VPADDD       448(DI), Z7, Z7
+	VPADDD       512(DI), Z8, Z8
+	VPADDD       576(DI), Z9, Z9
+	VPADDD       640(DI), Z10, Z10
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z11
+	VMOVUPS   (CX), Z12
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z11, Z0, Z0
+	VADDPS    Z12, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z11, Z1, Z1
+	VADDPS    Z12, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z11, Z2, Z2
+	VADDPS    Z12, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z11, Z3, Z3
+	VADDPS    Z12, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z11, Z4, Z4
+	VADDPS    Z12, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z11, Z5, Z5
+	VADDPS    Z12, Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z11, Z6, Z6
+	VADDPS    Z12, Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z11, Z7, Z7
+	VADDPS    Z12, Z7, Z7
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z11, Z8, Z8
+	VADDPS    Z12, Z8, Z8
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z11, Z9, Z9
+	VADDPS    Z12, Z9, Z9
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z11, Z10, Z10
+	VADDPS    Z12, Z10, Z10
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z13, Z13, Z13
+	VMAXPS    Z0, Z13, Z0
+	VMAXPS    Z1, Z13, Z1
+	VMAXPS    Z2, Z13, Z2
+	VMAXPS    Z3, Z13, Z3
+	VMAXPS    Z4, Z13, Z4
+	VMAXPS    Z5, Z13, Z5
+	VMAXPS    Z6, Z13, Z6
+	VMAXPS    Z7, Z13, Z7
+	VMAXPS    Z8, Z13, Z8
+	VMAXPS    Z9, Z13, Z9
+	VMAXPS    Z10, Z13, Z10
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z10, 640(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words12x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	LEAQ    768(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    768(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1472(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    768(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z12
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z0, Z0
+	VBROADCASTSS 64(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z1, Z1
+	VBROADCASTSS 128(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z2, Z2
+	VBROADCASTSS 192(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z3, Z3
+	VBROADCASTSS 256(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z4, Z4
+	VBROADCASTSS 320(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z5, Z5
+	VBROADCASTSS 384(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z6, Z6
+	VBROADCASTSS 448(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z7, Z7
+	VBROADCASTSS 512(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z8, Z8
+	VBROADCASTSS 576(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z9, Z9
+	VBROADCASTSS 640(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z10, Z10
+	VBROADCASTSS 704(CX), Z13
+	VPMADDWD     Z12, Z13, Z12
+	VPADDD       Z12, Z11, Z11
+	VPMOVSXBW    64(BX), Z12
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z0, Z0
+	VBROADCASTSS 68(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z1, Z1
+	VBROADCASTSS 132(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z2, Z2
+	VBROADCASTSS 196(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z3, Z3
+	VBROADCASTSS 260(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z4, Z4
+	VBROADCASTSS 324(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z5, Z5
+	VBROADCASTSS 388(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z6, Z6
+	VBROADCASTSS 452(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z7, Z7
+	VBROADCASTSS 516(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z8, Z8
+	VBROADCASTSS 580(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z9, Z9
+	VBROADCASTSS 644(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z10, Z10
+	VBROADCASTSS 708(CX), Z13
+	VPMADDWD     Z12, Z13, Z12
+	VPADDD       Z12, Z11, Z11
+	VPMOVSXBW    128(BX), Z12
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z0, Z0
+	VBROADCASTSS 72(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z1, Z1
+	VBROADCASTSS 136(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z2, Z2
+	VBROADCASTSS 200(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z3, Z3
+	VBROADCASTSS 264(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z4, Z4
+	VBROADCASTSS 328(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z5, Z5
+	VBROADCASTSS 392(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z6, Z6
+	VBROADCASTSS 456(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z7, Z7
+	VBROADCASTSS 520(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z8, Z8
+	VBROADCASTSS 584(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z9, Z9
+	VBROADCASTSS 648(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z10, Z10
+	VBROADCASTSS 712(CX), Z13
+	VPMADDWD     Z12, Z13, Z12
+	VPADDD       Z12, Z11, Z11
+	VPMOVSXBW    192(BX), Z12
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z0, Z0
+	VBROADCASTSS 76(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z1, Z1
+	VBROADCASTSS 140(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z2, Z2
+	VBROADCASTSS 204(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z3, Z3
+	VBROADCASTSS 268(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z4, Z4
+	VBROADCASTSS 332(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z5, Z5
+	VBROADCASTSS 396(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z6, Z6
+	VBROADCASTSS 460(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z7, Z7
+	VBROADCASTSS 524(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z8, Z8
+	VBROADCASTSS 588(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z9, Z9
+	VBROADCASTSS 652(CX), Z13
+	VPMADDWD     Z12, Z13, Z13
+	VPADDD       Z13, Z10, Z10
+	VBROADCASTSS 716(CX), Z13
+	VPMADDWD     Z12, Z13, Z12
+	VPADDD       Z12, Z11, Z11
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+	VPADDD       256(DI), Z4, Z4
+	VPADDD       320(DI), Z5, Z5
+	VPADDD       384(DI), Z6, Z6
+	VPADDD       448(DI), Z7, Z7
+	VPADDD       512(DI), Z8, Z8
+	VPADDD       576(DI), Z9, Z9
+	VPADDD       640(DI), Z10, Z10
+	VPADDD       704(DI), Z11, Z11
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z12
+	VMOVUPS   (CX), Z13
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z12, Z0, Z0
+	VADDPS    Z13, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z12, Z1, Z1
+	VADDPS    Z13, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z12, Z2, Z2
+	VADDPS    Z13, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z12, Z3, Z3
+	VADDPS    Z13, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z12, Z4, Z4
+	VADDPS    Z13, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z12, Z5, Z5
+	VADDPS    Z13, Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z12, Z6, Z6
+	VADDPS    Z13, Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z12, Z7, Z7
+	VADDPS    Z13, Z7, Z7
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z12, Z8, Z8
+	VADDPS    Z13, Z8, Z8
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z12, Z9, Z9
+	VADDPS    Z13, Z9, Z9
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z12, Z10, Z10
+	VADDPS    Z13, Z10, Z10
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z12, Z11, Z11
+	VADDPS    Z13, Z11, Z11
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z14, Z14, Z14
+	VMAXPS    Z0, Z14, Z0
+	VMAXPS    Z1, Z14, Z1
+	VMAXPS    Z2, Z14, Z2
+	VMAXPS    Z3, Z14, Z3
+	VMAXPS    Z4, Z14, Z4
+	VMAXPS    Z5, Z14, Z5
+	VMAXPS    Z6, Z14, Z6
+	VMAXPS    Z7, Z14, Z7
+	VMAXPS    Z8, Z14, Z8
+	VMAXPS    Z9, Z14, Z9
+	VMAXPS    Z10, Z14, Z10
+	VMAXPS    Z11, Z14, Z11
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z11, 704(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words13x1AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	LEAQ    832(CX), R12
+	MOVQ    R12, a+8(FP)
+	LEAQ    832(DI), R10
+	MOVQ    R10, c+40(FP)
+	LEAQ    1600(DI), R11
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    832(CX), R8
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R12, SI
+	MOVQ    $0x00000004, R9
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z13
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R8)
+	VBROADCASTSS (CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z0, Z0
+	VBROADCASTSS 64(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z1, Z1
+	VBROADCASTSS 128(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z2, Z2
+	VBROADCASTSS 192(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z3, Z3
+	VBROADCASTSS 256(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z4, Z4
+	VBROADCASTSS 320(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z5, Z5
+	VBROADCASTSS 384(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z6, Z6
+	VBROADCASTSS 448(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z7, Z7
+	VBROADCASTSS 512(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z8, Z8
+	VBROADCASTSS 576(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z9, Z9
+	VBROADCASTSS 640(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z10, Z10
+	VBROADCASTSS 704(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z11, Z11
+	VBROADCASTSS 768(CX), Z14
+	VPMADDWD     Z13, Z14, Z13
+	VPADDD       Z13, Z12, Z12
+	VPMOVSXBW    64(BX), Z13
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R8)
+	VBROADCASTSS 4(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z0, Z0
+	VBROADCASTSS 68(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z1, Z1
+	VBROADCASTSS 132(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z2, Z2
+	VBROADCASTSS 196(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z3, Z3
+	VBROADCASTSS 260(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z4, Z4
+	VBROADCASTSS 324(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z5, Z5
+	VBROADCASTSS 388(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z6, Z6
+	VBROADCASTSS 452(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z7, Z7
+	VBROADCASTSS 516(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z8, Z8
+	VBROADCASTSS 580(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z9, Z9
+	VBROADCASTSS 644(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z10, Z10
+	VBROADCASTSS 708(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z11, Z11
+	VBROADCASTSS 772(CX), Z14
+	VPMADDWD     Z13, Z14, Z13
+	VPADDD       Z13, Z12, Z12
+	VPMOVSXBW    128(BX), Z13
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R8)
+	VBROADCASTSS 8(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z0, Z0
+	VBROADCASTSS 72(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z1, Z1
+	VBROADCASTSS 136(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z2, Z2
+	VBROADCASTSS 200(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z3, Z3
+	VBROADCASTSS 264(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z4, Z4
+	VBROADCASTSS 328(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z5, Z5
+	VBROADCASTSS 392(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z6, Z6
+	VBROADCASTSS 456(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z7, Z7
+	VBROADCASTSS 520(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z8, Z8
+	VBROADCASTSS 584(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z9, Z9
+	VBROADCASTSS 648(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z10, Z10
+	VBROADCASTSS 712(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z11, Z11
+	VBROADCASTSS 776(CX), Z14
+	VPMADDWD     Z13, Z14, Z13
+	VPADDD       Z13, Z12, Z12
+	VPMOVSXBW    192(BX), Z13
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R8)
+	VBROADCASTSS 12(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z0, Z0
+	VBROADCASTSS 76(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z1, Z1
+	VBROADCASTSS 140(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z2, Z2
+	VBROADCASTSS 204(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z3, Z3
+	VBROADCASTSS 268(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z4, Z4
+	VBROADCASTSS 332(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z5, Z5
+	VBROADCASTSS 396(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z6, Z6
+	VBROADCASTSS 460(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z7, Z7
+	VBROADCASTSS 524(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z8, Z8
+	VBROADCASTSS 588(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z9, Z9
+	VBROADCASTSS 652(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z10, Z10
+	VBROADCASTSS 716(CX), Z14
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z11, Z11
+	VBROADCASTSS 780(CX), Z14
+	VPMADDWD     Z13, Z14, Z13
+	VPADDD       Z13, Z12, Z12
+	PREFETCHT0   (R10)
+	ADDQ         $0x40, R10
+	CMPQ         R10, R11
+	CMOVQGT      R11, R10
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R8
+	DECQ         R9
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       64(DI), Z1, Z1
+	VPADDD       128(DI), Z2, Z2
+	VPADDD       192(DI), Z3, Z3
+	VPADDD       256(DI), Z4, Z4
+	VPADDD       320(DI), Z5, Z5
+	VPADDD       384(DI), Z6, Z6
+	VPADDD       448(DI), Z7, Z7
+	VPADDD       512(DI), Z8, Z8
+	VPADDD       576(DI), Z9, Z9
+	VPADDD       640(DI), Z10, Z10
+	VPADDD       704(DI), Z11, Z11
+	VPADDD       768(DI), Z12, Z12
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z13
+	VMOVUPS   (CX), Z14
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z13, Z0, Z0
+	VADDPS    Z14, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z13, Z1, Z1
+	VADDPS    Z14, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z13, Z2, Z2
+	VADDPS    Z14, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z13, Z3, Z3
+	VADDPS    Z14, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z13, Z4, Z4
+	VADDPS    Z14, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z13, Z5, Z5
+	VADDPS    Z14, Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z13, Z6, Z6
+	VADDPS    Z14, Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z13, Z7, Z7
+	VADDPS    Z14, Z7, Z7
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z13, Z8, Z8
+	VADDPS    Z14, Z8, Z8
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z13, Z9, Z9
+	VADDPS    Z14, Z9, Z9
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z13, Z10, Z10
+	VADDPS    Z14, Z10, Z10
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z13, Z11, Z11
+	VADDPS    Z14, Z11, Z11
+	VCVTDQ2PS Z12, Z12
+	VMULPS    Z13, Z12, Z12
+	VADDPS    Z14, Z12, Z12
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z15, Z15, Z15
+	VMAXPS    Z0, Z15, Z0
+	VMAXPS    Z1, Z15, Z1
+	VMAXPS    Z2, Z15, Z2
+	VMAXPS    Z3, Z15, Z3
+	VMAXPS    Z4, Z15, Z4
+	VMAXPS    Z5, Z15, Z5
+	VMAXPS    Z6, Z15, Z6
+	VMAXPS    Z7, Z15, Z7
+	VMAXPS    Z8, Z15, Z8
+	VMAXPS    Z9, Z15, Z9
+	VMAXPS    Z10, Z15, Z10
+	VMAXPS    Z11, Z15, Z11
+	VMAXPS    Z12, Z15, Z12
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z11, 704(DI)
+	VMOVUPS Z12, 768(DI)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words1x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	LEAQ    64(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    64(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    64(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    64(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z2
+	VPMOVSXBW    32(BX), Z3
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z4
+	VPMADDWD     Z2, Z4, Z2
+	VPADDD       Z2, Z0, Z0
+	VPMADDWD     Z3, Z4, Z2
+	VPADDD       Z2, Z1, Z1
+	VPMOVSXBW    64(BX), Z2
+	VPMOVSXBW    96(BX), Z3
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z4
+	VPMADDWD     Z2, Z4, Z2
+	VPADDD       Z2, Z0, Z0
+	VPMADDWD     Z3, Z4, Z2
+	VPADDD       Z2, Z1, Z1
+	VPMOVSXBW    128(BX), Z2
+	VPMOVSXBW    160(BX), Z3
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z4
+	VPMADDWD     Z2, Z4, Z2
+	VPADDD       Z2, Z0, Z0
+	VPMADDWD     Z3, Z4, Z2
+	VPADDD       Z2, Z1, Z1
+	VPMOVSXBW    192(BX), Z2
+	VPMOVSXBW    224(BX), Z3
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z4
+	VPMADDWD     Z2, Z4, Z2
+	VPADDD       Z2, Z0, Z0
+	VPMADDWD     Z3, Z4, Z2
+	VPADDD       Z2, Z1, Z1
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z2
+	VMOVUPS   (CX), Z3
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z2, Z0, Z0
+	VADDPS    Z3, Z0, Z0
+	VMOVUPS   64(AX), Z2
+	VMOVUPS   64(CX), Z3
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z2, Z1, Z1
+	VADDPS    Z3, Z1, Z1
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z5, Z5, Z5
+	VMAXPS    Z0, Z5, Z0
+	VMAXPS    Z1, Z5, Z1
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words2x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	LEAQ    128(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    128(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    192(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    128(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z4
+	VPMOVSXBW    32(BX), Z5
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z6
+	VPMADDWD     Z4, Z6, Z7
+	VPADDD       Z7, Z0, Z0
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VBROADCASTSS 64(CX), Z6
+	VPMADDWD     Z4, Z6, Z4
+	VPADDD       Z4, Z2, Z2
+	VPMADDWD     Z5, Z6, Z4
+	VPADDD       Z4, Z3, Z3
+	VPMOVSXBW    64(BX), Z4
+	VPMOVSXBW    96(BX), Z5
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z6
+	VPMADDWD     Z4, Z6, Z7
+	VPADDD       Z7, Z0, Z0
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VBROADCASTSS 68(CX), Z6
+	VPMADDWD     Z4, Z6, Z4
+	VPADDD       Z4, Z2, Z2
+	VPMADDWD     Z5, Z6, Z4
+	VPADDD       Z4, Z3, Z3
+	VPMOVSXBW    128(BX), Z4
+	VPMOVSXBW    160(BX), Z5
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z6
+	VPMADDWD     Z4, Z6, Z7
+	VPADDD       Z7, Z0, Z0
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VBROADCASTSS 72(CX), Z6
+	VPMADDWD     Z4, Z6, Z4
+	VPADDD       Z4, Z2, Z2
+	VPMADDWD     Z5, Z6, Z4
+	VPADDD       Z4, Z3, Z3
+	VPMOVSXBW    192(BX), Z4
+	VPMOVSXBW    224(BX), Z5
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z6
+	VPMADDWD     Z4, Z6, Z7
+	VPADDD       Z7, Z0, Z0
+	VPMADDWD     Z5, Z6, Z6
+	VPADDD       Z6, Z1, Z1
+	VBROADCASTSS 76(CX), Z6
+	VPMADDWD     Z4, Z6, Z4
+	VPADDD       Z4, Z2, Z2
+	VPMADDWD     Z5, Z6, Z4
+	VPADDD       Z4, Z3, Z3
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z4
+	VMOVUPS   (CX), Z5
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z4, Z0, Z0
+	VADDPS    Z5, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z4, Z2, Z2
+	VADDPS    Z5, Z2, Z2
+	VMOVUPS   64(AX), Z4
+	VMOVUPS   64(CX), Z5
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z4, Z1, Z1
+	VADDPS    Z5, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z4, Z3, Z3
+	VADDPS    Z5, Z3, Z3
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z8, Z8, Z8
+	VMAXPS    Z0, Z8, Z0
+	VMAXPS    Z1, Z8, Z1
+	VMAXPS    Z2, Z8, Z2
+	VMAXPS    Z3, Z8, Z3
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words3x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	LEAQ    192(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    192(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    320(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    192(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z6
+	VPMOVSXBW    32(BX), Z7
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z8
+	VPMADDWD     Z6, Z8, Z9
+	VPADDD       Z9, Z0, Z0
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z1, Z1
+	VBROADCASTSS 64(CX), Z8
+	VPMADDWD     Z6, Z8, Z9
+	VPADDD       Z9, Z2, Z2
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z3, Z3
+	VBROADCASTSS 128(CX), Z8
+	VPMADDWD     Z6, Z8, Z6
+	VPADDD       Z6, Z4, Z4
+	VPMADDWD     Z7, Z8, Z6
+	VPADDD       Z6, Z5, Z5
+	VPMOVSXBW    64(BX), Z6
+	VPMOVSXBW    96(BX), Z7
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z8
+	VPMADDWD     Z6, Z8, Z9
+	VPADDD       Z9, Z0, Z0
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z1, Z1
+	VBROADCASTSS 68(CX), Z8
+	VPMADDWD     Z6, Z8, Z9
+	VPADDD       Z9, Z2, Z2
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z3, Z3
+	VBROADCASTSS 132(CX), Z8
+	VPMADDWD     Z6, Z8, Z6
+	VPADDD       Z6, Z4, Z4
+	VPMADDWD     Z7, Z8, Z6
+	VPADDD       Z6, Z5, Z5
+	VPMOVSXBW    128(BX), Z6
+	VPMOVSXBW    160(BX), Z7
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z8
+	VPMADDWD     Z6, Z8, Z9
+	VPADDD       Z9, Z0, Z0
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z1, Z1
+	VBROADCASTSS 72(CX), Z8
+	VPMADDWD     Z6, Z8, Z9
+	VPADDD       Z9, Z2, Z2
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z3, Z3
+	VBROADCASTSS 136(CX), Z8
+	VPMADDWD     Z6, Z8, Z6
+	VPADDD       Z6, Z4, Z4
+	VPMADDWD     Z7, Z8, Z6
+	VPADDD       Z6, Z5, Z5
+	VPMOVSXBW    192(BX), Z6
+	VPMOVSXBW    224(BX), Z7
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z8
+	VPMADDWD     Z6, Z8, Z9
+	VPADDD       Z9, Z0, Z0
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z1, Z1
+	VBROADCASTSS 76(CX), Z8
+	VPMADDWD     Z6, Z8, Z9
+	VPADDD       Z9, Z2, Z2
+	VPMADDWD     Z7, Z8, Z8
+	VPADDD       Z8, Z3, Z3
+	VBROADCASTSS 140(CX), Z8
+	VPMADDWD     Z6, Z8, Z6
+	VPADDD       Z6, Z4, Z4
+	VPMADDWD     Z7, Z8, Z6
+	VPADDD       Z6, Z5, Z5
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z6
+	VMOVUPS   (CX), Z7
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z6, Z0, Z0
+	VADDPS    Z7, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z6, Z2, Z2
+	VADDPS    Z7, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z6, Z4, Z4
+	VADDPS    Z7, Z4, Z4
+	VMOVUPS   64(AX), Z6
+	VMOVUPS   64(CX), Z7
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z6, Z1, Z1
+	VADDPS    Z7, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z6, Z3, Z3
+	VADDPS    Z7, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z6, Z5, Z5
+	VADDPS    Z7, Z5, Z5
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z10, Z10, Z10
+	VMAXPS    Z0, Z10, Z0
+	VMAXPS    Z1, Z10, Z1
+	VMAXPS    Z2, Z10, Z2
+	VMAXPS    Z3, Z10, Z3
+	VMAXPS    Z4, Z10, Z4
+	VMAXPS    Z5, Z10, Z5
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words4x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	LEAQ    256(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    256(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    448(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    256(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z8
+	VPMOVSXBW    32(BX), Z9
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z1, Z1
+	VBROADCASTSS 64(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z2, Z2
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z3, Z3
+	VBROADCASTSS 128(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z5, Z5
+	VBROADCASTSS 192(CX), Z10
+	VPMADDWD     Z8, Z10, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z9, Z10, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    64(BX), Z8
+	VPMOVSXBW    96(BX), Z9
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z1, Z1
+	VBROADCASTSS 68(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z2, Z2
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z3, Z3
+	VBROADCASTSS 132(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z5, Z5
+	VBROADCASTSS 196(CX), Z10
+	VPMADDWD     Z8, Z10, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z9, Z10, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    128(BX), Z8
+	VPMOVSXBW    160(BX), Z9
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z1, Z1
+	VBROADCASTSS 72(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z2, Z2
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z3, Z3
+	VBROADCASTSS 136(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z5, Z5
+	VBROADCASTSS 200(CX), Z10
+	VPMADDWD     Z8, Z10, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z9, Z10, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    192(BX), Z8
+	VPMOVSXBW    224(BX), Z9
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z1, Z1
+	VBROADCASTSS 76(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z2, Z2
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z3, Z3
+	VBROADCASTSS 140(CX), Z10
+	VPMADDWD     Z8, Z10, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z9, Z10, Z10
+	VPADDD       Z10, Z5, Z5
+	VBROADCASTSS 204(CX), Z10
+	VPMADDWD     Z8, Z10, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z9, Z10, Z8
+	VPADDD       Z8, Z7, Z7
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z8
+	VMOVUPS   (CX), Z9
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z8, Z0, Z0
+	VADDPS    Z9, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z8, Z2, Z2
+	VADDPS    Z9, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z8, Z4, Z4
+	VADDPS    Z9, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z8, Z6, Z6
+	VADDPS    Z9, Z6, Z6
+	VMOVUPS   64(AX), Z8
+	VMOVUPS   64(CX), Z9
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z8, Z1, Z1
+	VADDPS    Z9, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z8, Z3, Z3
+	VADDPS    Z9, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z8, Z5, Z5
+	VADDPS    Z9, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z8, Z7, Z7
+	VADDPS    Z9, Z7, Z7
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z12, Z12, Z12
+	VMAXPS    Z0, Z12, Z0
+	VMAXPS    Z1, Z12, Z1
+	VMAXPS    Z2, Z12, Z2
+	VMAXPS    Z3, Z12, Z3
+	VMAXPS    Z4, Z12, Z4
+	VMAXPS    Z5, Z12, Z5
+	VMAXPS    Z6, Z12, Z6
+	VMAXPS    Z7, Z12, Z7
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words5x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	LEAQ    320(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    320(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    576(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    320(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z10
+	VPMOVSXBW    32(BX), Z11
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z0, Z0
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z1, Z1
+	VBROADCASTSS 64(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z2, Z2
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z3, Z3
+	VBROADCASTSS 128(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z4, Z4
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z5, Z5
+	VBROADCASTSS 192(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z6, Z6
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z7, Z7
+	VBROADCASTSS 256(CX), Z12
+	VPMADDWD     Z10, Z12, Z10
+	VPADDD       Z10, Z8, Z8
+	VPMADDWD     Z11, Z12, Z10
+	VPADDD       Z10, Z9, Z9
+	VPMOVSXBW    64(BX), Z10
+	VPMOVSXBW    96(BX), Z11
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z0, Z0
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z1, Z1
+	VBROADCASTSS 68(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z2, Z2
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z3, Z3
+	VBROADCASTSS 132(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z4, Z4
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z5, Z5
+	VBROADCASTSS 196(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z6, Z6
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z7, Z7
+	VBROADCASTSS 260(CX), Z12
+	VPMADDWD     Z10, Z12, Z10
+	VPADDD       Z10, Z8, Z8
+	VPMADDWD     Z11, Z12, Z10
+	VPADDD       Z10, Z9, Z9
+	VPMOVSXBW    128(BX), Z10
+	VPMOVSXBW    160(BX), Z11
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z0, Z0
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z1, Z1
+	VBROADCASTSS 72(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z2, Z2
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z3, Z3
+	VBROADCASTSS 136(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z4, Z4
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z5, Z5
+	VBROADCASTSS 200(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z6, Z6
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z7, Z7
+	VBROADCASTSS 264(CX), Z12
+	VPMADDWD     Z10, Z12, Z10
+	VPADDD       Z10, Z8, Z8
+	VPMADDWD     Z11, Z12, Z10
+	VPADDD       Z10, Z9, Z9
+	VPMOVSXBW    192(BX), Z10
+	VPMOVSXBW    224(BX), Z11
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z0, Z0
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z1, Z1
+	VBROADCASTSS 76(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z2, Z2
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z3, Z3
+	VBROADCASTSS 140(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z4, Z4
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z5, Z5
+	VBROADCASTSS 204(CX), Z12
+	VPMADDWD     Z10, Z12, Z13
+	VPADDD       Z13, Z6, Z6
+	VPMADDWD     Z11, Z12, Z12
+	VPADDD       Z12, Z7, Z7
+	VBROADCASTSS 268(CX), Z12
+	VPMADDWD     Z10, Z12, Z10
+	VPADDD       Z10, Z8, Z8
+	VPMADDWD     Z11, Z12, Z10
+	VPADDD       Z10, Z9, Z9
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       256(DI), Z8, Z8
+	VPADDD       256(DI)(R8*1), Z9, Z9
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z10
+	VMOVUPS   (CX), Z11
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z10, Z0, Z0
+	VADDPS    Z11, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z10, Z2, Z2
+	VADDPS    Z11, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z10, Z4, Z4
+	VADDPS    Z11, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z10, Z6, Z6
+	VADDPS    Z11, Z6, Z6
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z10, Z8, Z8
+	VADDPS    Z11, Z8, Z8
+	VMOVUPS   64(AX), Z10
+	VMOVUPS   64(CX), Z11
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z10, Z1, Z1
+	VADDPS    Z11, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z10, Z3, Z3
+	VADDPS    Z11, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z10, Z5, Z5
+	VADDPS    Z11, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z10, Z7, Z7
+	VADDPS    Z11, Z7, Z7
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z10, Z9, Z9
+	VADDPS    Z11, Z9, Z9
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z14, Z14, Z14
+	VMAXPS    Z0, Z14, Z0
+	VMAXPS    Z1, Z14, Z1
+	VMAXPS    Z2, Z14, Z2
+	VMAXPS    Z3, Z14, Z3
+	VMAXPS    Z4, Z14, Z4
+	VMAXPS    Z5, Z14, Z5
+	VMAXPS    Z6, Z14, Z6
+	VMAXPS    Z7, Z14, Z7
+	VMAXPS    Z8, Z14, Z8
+	VMAXPS    Z9, Z14, Z9
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words6x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	LEAQ    384(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    384(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    704(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    384(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z12
+	VPMOVSXBW    32(BX), Z13
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z0, Z0
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z1, Z1
+	VBROADCASTSS 64(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z2, Z2
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z3, Z3
+	VBROADCASTSS 128(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z4, Z4
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z5, Z5
+	VBROADCASTSS 192(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z6, Z6
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z7, Z7
+	VBROADCASTSS 256(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z8, Z8
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z9, Z9
+	VBROADCASTSS 320(CX), Z14
+	VPMADDWD     Z12, Z14, Z12
+	VPADDD       Z12, Z10, Z10
+	VPMADDWD     Z13, Z14, Z12
+	VPADDD       Z12, Z11, Z11
+	VPMOVSXBW    64(BX), Z12
+	VPMOVSXBW    96(BX), Z13
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z0, Z0
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z1, Z1
+	VBROADCASTSS 68(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z2, Z2
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z3, Z3
+	VBROADCASTSS 132(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z4, Z4
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z5, Z5
+	VBROADCASTSS 196(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z6, Z6
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z7, Z7
+	VBROADCASTSS 260(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z8, Z8
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z9, Z9
+	VBROADCASTSS 324(CX), Z14
+	VPMADDWD     Z12, Z14, Z12
+	VPADDD       Z12, Z10, Z10
+	VPMADDWD     Z13, Z14, Z12
+	VPADDD       Z12, Z11, Z11
+	VPMOVSXBW    128(BX), Z12
+	VPMOVSXBW    160(BX), Z13
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z0, Z0
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z1, Z1
+	VBROADCASTSS 72(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z2, Z2
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z3, Z3
+	VBROADCASTSS 136(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z4, Z4
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z5, Z5
+	VBROADCASTSS 200(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z6, Z6
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z7, Z7
+	VBROADCASTSS 264(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z8, Z8
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z9, Z9
+	VBROADCASTSS 328(CX), Z14
+	VPMADDWD     Z12, Z14, Z12
+	VPADDD       Z12, Z10, Z10
+	VPMADDWD     Z13, Z14, Z12
+	VPADDD       Z12, Z11, Z11
+	VPMOVSXBW    192(BX), Z12
+	VPMOVSXBW    224(BX), Z13
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z0, Z0
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z1, Z1
+	VBROADCASTSS 76(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z2, Z2
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z3, Z3
+	VBROADCASTSS 140(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z4, Z4
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z5, Z5
+	VBROADCASTSS 204(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z6, Z6
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z7, Z7
+	VBROADCASTSS 268(CX), Z14
+	VPMADDWD     Z12, Z14, Z15
+	VPADDD       Z15, Z8, Z8
+	VPMADDWD     Z13, Z14, Z14
+	VPADDD       Z14, Z9, Z9
+	VBROADCASTSS 332(CX), Z14
+	VPMADDWD     Z12, Z14, Z12
+	VPADDD       Z12, Z10, Z10
+	VPMADDWD     Z13, Z14, Z12
+	VPADDD       Z12, Z11, Z11
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       256(DI), Z8, Z8
+	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       320(DI), Z10, Z10
+	VPADDD       320(DI)(R8*1), Z11, Z11
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z12
+	VMOVUPS   (CX), Z13
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z12, Z0, Z0
+	VADDPS    Z13, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z12, Z2, Z2
+	VADDPS    Z13, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z12, Z4, Z4
+	VADDPS    Z13, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z12, Z6, Z6
+	VADDPS    Z13, Z6, Z6
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z12, Z8, Z8
+	VADDPS    Z13, Z8, Z8
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z12, Z10, Z10
+	VADDPS    Z13, Z10, Z10
+	VMOVUPS   64(AX), Z12
+	VMOVUPS   64(CX), Z13
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z12, Z1, Z1
+	VADDPS    Z13, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z12, Z3, Z3
+	VADDPS    Z13, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z12, Z5, Z5
+	VADDPS    Z13, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z12, Z7, Z7
+	VADDPS    Z13, Z7, Z7
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z12, Z9, Z9
+	VADDPS    Z13, Z9, Z9
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z12, Z11, Z11
+	VADDPS    Z13, Z11, Z11
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z16, Z16, Z16
+	VMAXPS    Z0, Z16, Z0
+	VMAXPS    Z1, Z16, Z1
+	VMAXPS    Z2, Z16, Z2
+	VMAXPS    Z3, Z16, Z3
+	VMAXPS    Z4, Z16, Z4
+	VMAXPS    Z5, Z16, Z5
+	VMAXPS    Z6, Z16, Z6
+	VMAXPS    Z7, Z16, Z7
+	VMAXPS    Z8, Z16, Z8
+	VMAXPS    Z9, Z16, Z9
+	VMAXPS    Z10, Z16, Z10
+	VMAXPS    Z11, Z16, Z11
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words7x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	LEAQ    448(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    448(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    832(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    448(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z14
+	VPMOVSXBW    32(BX), Z15
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z0, Z0
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z1, Z1
+	VBROADCASTSS 64(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z2, Z2
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z3, Z3
+	VBROADCASTSS 128(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z4, Z4
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z5, Z5
+	VBROADCASTSS 192(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z6, Z6
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z7, Z7
+	VBROADCASTSS 256(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z8, Z8
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z9, Z9
+	VBROADCASTSS 320(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z10, Z10
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z11, Z11
+	VBROADCASTSS 384(CX), Z16
+	VPMADDWD     Z14, Z16, Z14
+	VPADDD       Z14, Z12, Z12
+	VPMADDWD     Z15, Z16, Z14
+	VPADDD       Z14, Z13, Z13
+	VPMOVSXBW    64(BX), Z14
+	VPMOVSXBW    96(BX), Z15
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z0, Z0
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z1, Z1
+	VBROADCASTSS 68(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z2, Z2
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z3, Z3
+	VBROADCASTSS 132(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z4, Z4
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z5, Z5
+	VBROADCASTSS 196(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z6, Z6
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z7, Z7
+	VBROADCASTSS 260(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z8, Z8
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z9, Z9
+	VBROADCASTSS 324(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z10, Z10
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z11, Z11
+	VBROADCASTSS 388(CX), Z16
+	VPMADDWD     Z14, Z16, Z14
+	VPADDD       Z14, Z12, Z12
+	VPMADDWD     Z15, Z16, Z14
+	VPADDD       Z14, Z13, Z13
+	VPMOVSXBW    128(BX), Z14
+	VPMOVSXBW    160(BX), Z15
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z0, Z0
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z1, Z1
+	VBROADCASTSS 72(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z2, Z2
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z3, Z3
+	VBROADCASTSS 136(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z4, Z4
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z5, Z5
+	VBROADCASTSS 200(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z6, Z6
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z7, Z7
+	VBROADCASTSS 264(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z8, Z8
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z9, Z9
+	VBROADCASTSS 328(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z10, Z10
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z11, Z11
+	VBROADCASTSS 392(CX), Z16
+	VPMADDWD     Z14, Z16, Z14
+	VPADDD       Z14, Z12, Z12
+	VPMADDWD     Z15, Z16, Z14
+	VPADDD       Z14, Z13, Z13
+	VPMOVSXBW    192(BX), Z14
+	VPMOVSXBW    224(BX), Z15
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z0, Z0
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z1, Z1
+	VBROADCASTSS 76(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z2, Z2
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z3, Z3
+	VBROADCASTSS 140(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z4, Z4
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z5, Z5
+	VBROADCASTSS 204(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z6, Z6
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z7, Z7
+	VBROADCASTSS 268(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z8, Z8
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z9, Z9
+	VBROADCASTSS 332(CX), Z16
+	VPMADDWD     Z14, Z16, Z17
+	VPADDD       Z17, Z10, Z10
+	VPMADDWD     Z15, Z16, Z16
+	VPADDD       Z16, Z11, Z11
+	VBROADCASTSS 396(CX), Z16
+	VPMADDWD     Z14, Z16, Z14
+	VPADDD       Z14, Z12, Z12
+	VPMADDWD     Z15, Z16, Z14
+	VPADDD       Z14, Z13, Z13
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       256(DI), Z8, Z8
+	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       320(DI), Z10, Z10
+	VPADDD       320(DI)(R8*1), Z11, Z11
+	VPADDD       384(DI), Z12, Z12
+	VPADDD       384(DI)(R8*1), Z13, Z13
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z14
+	VMOVUPS   (CX), Z15
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z14, Z0, Z0
+	VADDPS    Z15, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z14, Z2, Z2
+	VADDPS    Z15, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z14, Z4, Z4
+	VADDPS    Z15, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z14, Z6, Z6
+	VADDPS    Z15, Z6, Z6
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z14, Z8, Z8
+	VADDPS    Z15, Z8, Z8
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z14, Z10, Z10
+	VADDPS    Z15, Z10, Z10
+	VCVTDQ2PS Z12, Z12
+	VMULPS    Z14, Z12, Z12
+	VADDPS    Z15, Z12, Z12
+	VMOVUPS   64(AX), Z14
+	VMOVUPS   64(CX), Z15
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z14, Z1, Z1
+	VADDPS    Z15, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z14, Z3, Z3
+	VADDPS    Z15, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z14, Z5, Z5
+	VADDPS    Z15, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z14, Z7, Z7
+	VADDPS    Z15, Z7, Z7
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z14, Z9, Z9
+	VADDPS    Z15, Z9, Z9
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z14, Z11, Z11
+	VADDPS    Z15, Z11, Z11
+	VCVTDQ2PS Z13, Z13
+	VMULPS    Z14, Z13, Z13
+	VADDPS    Z15, Z13, Z13
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z18, Z18, Z18
+	VMAXPS    Z0, Z18, Z0
+	VMAXPS    Z1, Z18, Z1
+	VMAXPS    Z2, Z18, Z2
+	VMAXPS    Z3, Z18, Z3
+	VMAXPS    Z4, Z18, Z4
+	VMAXPS    Z5, Z18, Z5
+	VMAXPS    Z6, Z18, Z6
+	VMAXPS    Z7, Z18, Z7
+	VMAXPS    Z8, Z18, Z8
+	VMAXPS    Z9, Z18, Z9
+	VMAXPS    Z10, Z18, Z10
+	VMAXPS    Z11, Z18, Z11
+	VMAXPS    Z12, Z18, Z12
+	VMAXPS    Z13, Z18, Z13
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words8x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	LEAQ    512(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    512(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    960(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    512(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z16
+	VPMOVSXBW    32(BX), Z17
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z0, Z0
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z1, Z1
+	VBROADCASTSS 64(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z2, Z2
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z3, Z3
+	VBROADCASTSS 128(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z4, Z4
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z5, Z5
+	VBROADCASTSS 192(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z6, Z6
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z7, Z7
+	VBROADCASTSS 256(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z8, Z8
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z9, Z9
+	VBROADCASTSS 320(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z10, Z10
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z11, Z11
+	VBROADCASTSS 384(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z12, Z12
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z13, Z13
+	VBROADCASTSS 448(CX), Z18
+	VPMADDWD     Z16, Z18, Z16
+	VPADDD       Z16, Z14, Z14
+	VPMADDWD     Z17, Z18, Z16
+	VPADDD       Z16, Z15, Z15
+	VPMOVSXBW    64(BX), Z16
+	VPMOVSXBW    96(BX), Z17
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z0, Z0
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z1, Z1
+	VBROADCASTSS 68(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z2, Z2
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z3, Z3
+	VBROADCASTSS 132(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z4, Z4
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z5, Z5
+	VBROADCASTSS 196(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z6, Z6
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z7, Z7
+	VBROADCASTSS 260(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z8, Z8
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z9, Z9
+	VBROADCASTSS 324(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z10, Z10
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z11, Z11
+	VBROADCASTSS 388(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z12, Z12
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z13, Z13
+	VBROADCASTSS 452(CX), Z18
+	VPMADDWD     Z16, Z18, Z16
+	VPADDD       Z16, Z14, Z14
+	VPMADDWD     Z17, Z18, Z16
+	VPADDD       Z16, Z15, Z15
+	VPMOVSXBW    128(BX), Z16
+	VPMOVSXBW    160(BX), Z17
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z0, Z0
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z1, Z1
+	VBROADCASTSS 72(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z2, Z2
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z3, Z3
+	VBROADCASTSS 136(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z4, Z4
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z5, Z5
+	VBROADCASTSS 200(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z6, Z6
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z7, Z7
+	VBROADCASTSS 264(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z8, Z8
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z9, Z9
+	VBROADCASTSS 328(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z10, Z10
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z11, Z11
+	VBROADCASTSS 392(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z12, Z12
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z13, Z13
+	VBROADCASTSS 456(CX), Z18
+	VPMADDWD     Z16, Z18, Z16
+	VPADDD       Z16, Z14, Z14
+	VPMADDWD     Z17, Z18, Z16
+	VPADDD       Z16, Z15, Z15
+	VPMOVSXBW    192(BX), Z16
+	VPMOVSXBW    224(BX), Z17
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z0, Z0
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z1, Z1
+	VBROADCASTSS 76(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z2, Z2
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z3, Z3
+	VBROADCASTSS 140(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z4, Z4
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z5, Z5
+	VBROADCASTSS 204(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z6, Z6
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z7, Z7
+	VBROADCASTSS 268(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z8, Z8
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z9, Z9
+	VBROADCASTSS 332(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z10, Z10
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z11, Z11
+	VBROADCASTSS 396(CX), Z18
+	VPMADDWD     Z16, Z18, Z19
+	VPADDD       Z19, Z12, Z12
+	VPMADDWD     Z17, Z18, Z18
+	VPADDD       Z18, Z13, Z13
+	VBROADCASTSS 460(CX), Z18
+	VPMADDWD     Z16, Z18, Z16
+	VPADDD       Z16, Z14, Z14
+	VPMADDWD     Z17, Z18, Z16
+	VPADDD       Z16, Z15, Z15
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       256(DI), Z8, Z8
+	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       320(DI), Z10, Z10
+	VPADDD       320(DI)(R8*1), Z11, Z11
+	VPADDD       384(DI), Z12, Z12
+	VPADDD       384(DI)(R8*1), Z13, Z13
+	VPADDD       448(DI), Z14, Z14
+	VPADDD       448(DI)(R8*1), Z15, Z15
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z16
+	VMOVUPS   (CX), Z17
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z16, Z0, Z0
+	VADDPS    Z17, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z16, Z2, Z2
+	VADDPS    Z17, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z16, Z4, Z4
+	VADDPS    Z17, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z16, Z6, Z6
+	VADDPS    Z17, Z6, Z6
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z16, Z8, Z8
+	VADDPS    Z17, Z8, Z8
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z16, Z10, Z10
+	VADDPS    Z17, Z10, Z10
+	VCVTDQ2PS Z12, Z12
+	VMULPS    Z16, Z12, Z12
+	VADDPS    Z17, Z12, Z12
+	VCVTDQ2PS Z14, Z14
+	VMULPS    Z16, Z14, Z14
+	VADDPS    Z17, Z14, Z14
+	VMOVUPS   64(AX), Z16
+	VMOVUPS   64(CX), Z17
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z16, Z1, Z1
+	VADDPS    Z17, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z16, Z3, Z3
+	VADDPS    Z17, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z16, Z5, Z5
+	VADDPS    Z17, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z16, Z7, Z7
+	VADDPS    Z17, Z7, Z7
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z16, Z9, Z9
+	VADDPS    Z17, Z9, Z9
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z16, Z11, Z11
+	VADDPS    Z17, Z11, Z11
+	VCVTDQ2PS Z13, Z13
+	VMULPS    Z16, Z13, Z13
+	VADDPS    Z17, Z13, Z13
+	VCVTDQ2PS Z15, Z15
+	VMULPS    Z16, Z15, Z15
+	VADDPS    Z17, Z15, Z15
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z20, Z20, Z20
+	VMAXPS    Z0, Z20, Z0
+	VMAXPS    Z1, Z20, Z1
+	VMAXPS    Z2, Z20, Z2
+	VMAXPS    Z3, Z20, Z3
+	VMAXPS    Z4, Z20, Z4
+	VMAXPS    Z5, Z20, Z5
+	VMAXPS    Z6, Z20, Z6
+	VMAXPS    Z7, Z20, Z7
+	VMAXPS    Z8, Z20, Z8
+	VMAXPS    Z9, Z20, Z9
+	VMAXPS    Z10, Z20, Z10
+	VMAXPS    Z11, Z20, Z11
+	VMAXPS    Z12, Z20, Z12
+	VMAXPS    Z13, Z20, Z13
+	VMAXPS    Z14, Z20, Z14
+	VMAXPS    Z15, Z20, Z15
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words9x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	LEAQ    576(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    576(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1088(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    576(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z18
+	VPMOVSXBW    32(BX), Z19
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z0, Z0
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z1, Z1
+	VBROADCASTSS 64(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z2, Z2
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z3, Z3
+	VBROADCASTSS 128(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z4, Z4
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z5, Z5
+	VBROADCASTSS 192(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z6, Z6
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z7, Z7
+	VBROADCASTSS 256(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z8, Z8
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z9, Z9
+	VBROADCASTSS 320(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z10, Z10
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z11, Z11
+	VBROADCASTSS 384(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z12, Z12
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z13, Z13
+	VBROADCASTSS 448(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z14, Z14
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z15, Z15
+	VBROADCASTSS 512(CX), Z20
+	VPMADDWD     Z18, Z20, Z18
+	VPADDD       Z18, Z16, Z16
+	VPMADDWD     Z19, Z20, Z18
+	VPADDD       Z18, Z17, Z17
+	VPMOVSXBW    64(BX), Z18
+	VPMOVSXBW    96(BX), Z19
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z0, Z0
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z1, Z1
+	VBROADCASTSS 68(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z2, Z2
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z3, Z3
+	VBROADCASTSS 132(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z4, Z4
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z5, Z5
+	VBROADCASTSS 196(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z6, Z6
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z7, Z7
+	VBROADCASTSS 260(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z8, Z8
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z9, Z9
+	VBROADCASTSS 324(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z10, Z10
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z11, Z11
+	VBROADCASTSS 388(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z12, Z12
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z13, Z13
+	VBROADCASTSS 452(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z14, Z14
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z15, Z15
+	VBROADCASTSS 516(CX), Z20
+	VPMADDWD     Z18, Z20, Z18
+	VPADDD       Z18, Z16, Z16
+	VPMADDWD     Z19, Z20, Z18
+	VPADDD       Z18, Z17, Z17
+	VPMOVSXBW    128(BX), Z18
+	VPMOVSXBW    160(BX), Z19
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z0, Z0
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z1, Z1
+	VBROADCASTSS 72(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z2, Z2
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z3, Z3
+	VBROADCASTSS 136(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z4, Z4
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z5, Z5
+	VBROADCASTSS 200(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z6, Z6
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z7, Z7
+	VBROADCASTSS 264(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z8, Z8
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z9, Z9
+	VBROADCASTSS 328(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z10, Z10
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z11, Z11
+	VBROADCASTSS 392(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z12, Z12
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z13, Z13
+	VBROADCASTSS 456(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z14, Z14
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z15, Z15
+	VBROADCASTSS 520(CX), Z20
+	VPMADDWD     Z18, Z20, Z18
+	VPADDD       Z18, Z16, Z16
+	VPMADDWD     Z19, Z20, Z18
+	VPADDD       Z18, Z17, Z17
+	VPMOVSXBW    192(BX), Z18
+	VPMOVSXBW    224(BX), Z19
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z0, Z0
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z1, Z1
+	VBROADCASTSS 76(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z2, Z2
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z3, Z3
+	VBROADCASTSS 140(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z4, Z4
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z5, Z5
+	VBROADCASTSS 204(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z6, Z6
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z7, Z7
+	VBROADCASTSS 268(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z8, Z8
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z9, Z9
+	VBROADCASTSS 332(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z10, Z10
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z11, Z11
+	VBROADCASTSS 396(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z12, Z12
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z13, Z13
+	VBROADCASTSS 460(CX), Z20
+	VPMADDWD     Z18, Z20, Z21
+	VPADDD       Z21, Z14, Z14
+	VPMADDWD     Z19, Z20, Z20
+	VPADDD       Z20, Z15, Z15
+	VBROADCASTSS 524(CX), Z20
+	VPMADDWD     Z18, Z20, Z18
+	VPADDD       Z18, Z16, Z16
+	VPMADDWD     Z19, Z20, Z18
+	VPADDD       Z18, Z17, Z17
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       256(DI), Z8, Z8
+	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       320(DI), Z10, Z10
+	VPADDD       320(DI)(R8*1), Z11, Z11
+	VPADDD       384(DI), Z12, Z12
+	VPADDD       384(DI)(R8*1), Z13, Z13
+	VPADDD       448(DI), Z14, Z14
+	VPADDD       448(DI)(R8*1), Z15, Z15
+	VPADDD       512(DI), Z16, Z16
+	VPADDD       512(DI)(R8*1), Z17, Z17
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z18
+	VMOVUPS   (CX), Z19
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z18, Z0, Z0
+	VADDPS    Z19, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z18, Z2, Z2
+	VADDPS    Z19, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z18, Z4, Z4
+	VADDPS    Z19, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z18, Z6, Z6
+	VADDPS    Z19, Z6, Z6
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z18, Z8, Z8
+	VADDPS    Z19, Z8, Z8
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z18, Z10, Z10
+	VADDPS    Z19, Z10, Z10
+	VCVTDQ2PS Z12, Z12
+	VMULPS    Z18, Z12, Z12
+	VADDPS    Z19, Z12, Z12
+	VCVTDQ2PS Z14, Z14
+	VMULPS    Z18, Z14, Z14
+	VADDPS    Z19, Z14, Z14
+	VCVTDQ2PS Z16, Z16
+	VMULPS    Z18, Z16, Z16
+	VADDPS    Z19, Z16, Z16
+	VMOVUPS   64(AX), Z18
+	VMOVUPS   64(CX), Z19
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z18, Z1, Z1
+	VADDPS    Z19, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z18, Z3, Z3
+	VADDPS    Z19, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z18, Z5, Z5
+	VADDPS    Z19, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z18, Z7, Z7
+	VADDPS    Z19, Z7, Z7
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z18, Z9, Z9
+	VADDPS    Z19, Z9, Z9
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z18, Z11, Z11
+	VADDPS    Z19, Z11, Z11
+	VCVTDQ2PS Z13, Z13
+	VMULPS    Z18, Z13, Z13
+	VADDPS    Z19, Z13, Z13
+	VCVTDQ2PS Z15, Z15
+	VMULPS    Z18, Z15, Z15
+	VADDPS    Z19, Z15, Z15
+	VCVTDQ2PS Z17, Z17
+	VMULPS    Z18, Z17, Z17
+	VADDPS    Z19, Z17, Z17
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z22, Z22, Z22
+	VMAXPS    Z0, Z22, Z0
+	VMAXPS    Z1, Z22, Z1
+	VMAXPS    Z2, Z22, Z2
+	VMAXPS    Z3, Z22, Z3
+	VMAXPS    Z4, Z22, Z4
+	VMAXPS    Z5, Z22, Z5
+	VMAXPS    Z6, Z22, Z6
+	VMAXPS    Z7, Z22, Z7
+	VMAXPS    Z8, Z22, Z8
+	VMAXPS    Z9, Z22, Z9
+	VMAXPS    Z10, Z22, Z10
+	VMAXPS    Z11, Z22, Z11
+	VMAXPS    Z12, Z22, Z12
+	VMAXPS    Z13, Z22, Z13
+	VMAXPS    Z14, Z22, Z14
+	VMAXPS    Z15, Z22, Z15
+	VMAXPS    Z16, Z22, Z16
+	VMAXPS    Z17, Z22, Z17
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words10x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	LEAQ    640(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    640(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1216(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    640(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z20
+	VPMOVSXBW    32(BX), Z21
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z0, Z0
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z1, Z1
+	VBROADCASTSS 64(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z2, Z2
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z3, Z3
+	VBROADCASTSS 128(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z4, Z4
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z5, Z5
+	VBROADCASTSS 192(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z6, Z6
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z7, Z7
+	VBROADCASTSS 256(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z8, Z8
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z9, Z9
+	VBROADCASTSS 320(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z10, Z10
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z11, Z11
+	VBROADCASTSS 384(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z12, Z12
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z13, Z13
+	VBROADCASTSS 448(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z14, Z14
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z15, Z15
+	VBROADCASTSS 512(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z16, Z16
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z17, Z17
+	VBROADCASTSS 576(CX), Z22
+	VPMADDWD     Z20, Z22, Z20
+	VPADDD       Z20, Z18, Z18
+	VPMADDWD     Z21, Z22, Z20
+	VPADDD       Z20, Z19, Z19
+	VPMOVSXBW    64(BX), Z20
+	VPMOVSXBW    96(BX), Z21
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z0, Z0
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z1, Z1
+	VBROADCASTSS 68(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z2, Z2
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z3, Z3
+	VBROADCASTSS 132(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z4, Z4
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z5, Z5
+	VBROADCASTSS 196(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z6, Z6
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z7, Z7
+	VBROADCASTSS 260(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z8, Z8
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z9, Z9
+	VBROADCASTSS 324(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z10, Z10
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z11, Z11
+	VBROADCASTSS 388(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z12, Z12
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z13, Z13
+	VBROADCASTSS 452(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z14, Z14
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z15, Z15
+	VBROADCASTSS 516(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z16, Z16
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z17, Z17
+	VBROADCASTSS 580(CX), Z22
+	VPMADDWD     Z20, Z22, Z20
+	VPADDD       Z20, Z18, Z18
+	VPMADDWD     Z21, Z22, Z20
+	VPADDD       Z20, Z19, Z19
+	VPMOVSXBW    128(BX), Z20
+	VPMOVSXBW    160(BX), Z21
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z0, Z0
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z1, Z1
+	VBROADCASTSS 72(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z2, Z2
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z3, Z3
+	VBROADCASTSS 136(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z4, Z4
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z5, Z5
+	VBROADCASTSS 200(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z6, Z6
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z7, Z7
+	VBROADCASTSS 264(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z8, Z8
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z9, Z9
+	VBROADCASTSS 328(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z10, Z10
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z11, Z11
+	VBROADCASTSS 392(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z12, Z12
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z13, Z13
+	VBROADCASTSS 456(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z14, Z14
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z15, Z15
+	VBROADCASTSS 520(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z16, Z16
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z17, Z17
+	VBROADCASTSS 584(CX), Z22
+	VPMADDWD     Z20, Z22, Z20
+	VPADDD       Z20, Z18, Z18
+	VPMADDWD     Z21, Z22, Z20
+	VPADDD       Z20, Z19, Z19
+	VPMOVSXBW    192(BX), Z20
+	VPMOVSXBW    224(BX), Z21
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z0, Z0
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z1, Z1
+	VBROADCASTSS 76(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z2, Z2
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z3, Z3
+	VBROADCASTSS 140(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z4, Z4
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z5, Z5
+	VBROADCASTSS 204(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z6, Z6
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z7, Z7
+	VBROADCASTSS 268(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z8, Z8
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z9, Z9
+	VBROADCASTSS 332(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z10, Z10
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z11, Z11
+	VBROADCASTSS 396(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z12, Z12
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z13, Z13
+	VBROADCASTSS 460(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z14, Z14
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z15, Z15
+	VBROADCASTSS 524(CX), Z22
+	VPMADDWD     Z20, Z22, Z23
+	VPADDD       Z23, Z16, Z16
+	VPMADDWD     Z21, Z22, Z22
+	VPADDD       Z22, Z17, Z17
+	VBROADCASTSS 588(CX), Z22
+	VPMADDWD     Z20, Z22, Z20
+	VPADDD       Z20, Z18, Z18
+	VPMADDWD     Z21, Z22, Z20
+	VPADDD       Z20, Z19, Z19
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       256(DI), Z8, Z8
+	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       320(DI), Z10, Z10
+	VPADDD       320(DI)(R8*1), Z11, Z11
+	VPADDD       384(DI), Z12, Z12
+	VPADDD       384(DI)(R8*1), Z13, Z13
+	VPADDD       448(DI), Z14, Z14
+	VPADDD       448(DI)(R8*1), Z15, Z15
+	VPADDD       512(DI), Z16, Z16
+	VPADDD       512(DI)(R8*1), Z17, Z17
+	VPADDD       576(DI), Z18, Z18
+	VPADDD       576(DI)(R8*1), Z19, Z19
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z20
+	VMOVUPS   (CX), Z21
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z20, Z0, Z0
+	VADDPS    Z21, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z20, Z2, Z2
+	VADDPS    Z21, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z20, Z4, Z4
+	VADDPS    Z21, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z20, Z6, Z6
+	VADDPS    Z21, Z6, Z6
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z20, Z8, Z8
+	VADDPS    Z21, Z8, Z8
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z20, Z10, Z10
+	VADDPS    Z21, Z10, Z10
+	VCVTDQ2PS Z12, Z12
+	VMULPS    Z20, Z12, Z12
+	VADDPS    Z21, Z12, Z12
+	VCVTDQ2PS Z14, Z14
+	VMULPS    Z20, Z14, Z14
+	VADDPS    Z21, Z14, Z14
+	VCVTDQ2PS Z16, Z16
+	VMULPS    Z20, Z16, Z16
+	VADDPS    Z21, Z16, Z16
+	VCVTDQ2PS Z18, Z18
+	VMULPS    Z20, Z18, Z18
+	VADDPS    Z21, Z18, Z18
+	VMOVUPS   64(AX), Z20
+	VMOVUPS   64(CX), Z21
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z20, Z1, Z1
+	VADDPS    Z21, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z20, Z3, Z3
+	VADDPS    Z21, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z20, Z5, Z5
+	VADDPS    Z21, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z20, Z7, Z7
+	VADDPS    Z21, Z7, Z7
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z20, Z9, Z9
+	VADDPS    Z21, Z9, Z9
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z20, Z11, Z11
+	VADDPS    Z21, Z11, Z11
+	VCVTDQ2PS Z13, Z13
+	VMULPS    Z20, Z13, Z13
+	VADDPS    Z21, Z13, Z13
+	VCVTDQ2PS Z15, Z15
+	VMULPS    Z20, Z15, Z15
+	VADDPS    Z21, Z15, Z15
+	VCVTDQ2PS Z17, Z17
+	VMULPS    Z20, Z17, Z17
+	VADDPS    Z21, Z17, Z17
+	VCVTDQ2PS Z19, Z19
+	VMULPS    Z20, Z19, Z19
+	VADDPS    Z21, Z19, Z19
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z24, Z24, Z24
+	VMAXPS    Z0, Z24, Z0
+	VMAXPS    Z1, Z24, Z1
+	VMAXPS    Z2, Z24, Z2
+	VMAXPS    Z3, Z24, Z3
+	VMAXPS    Z4, Z24, Z4
+	VMAXPS    Z5, Z24, Z5
+	VMAXPS    Z6, Z24, Z6
+	VMAXPS    Z7, Z24, Z7
+	VMAXPS    Z8, Z24, Z8
+	VMAXPS    Z9, Z24, Z9
+	VMAXPS    Z10, Z24, Z10
+	VMAXPS    Z11, Z24, Z11
+	VMAXPS    Z12, Z24, Z12
+	VMAXPS    Z13, Z24, Z13
+	VMAXPS    Z14, Z24, Z14
+	VMAXPS    Z15, Z24, Z15
+	VMAXPS    Z16, Z24, Z16
+	VMAXPS    Z17, Z24, Z17
+	VMAXPS    Z18, Z24, Z18
+	VMAXPS    Z19, Z24, Z19
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z18, 576(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	VMOVUPS Z19, 576(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words11x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	LEAQ    704(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    704(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1344(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    704(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z22
+	VPMOVSXBW    32(BX), Z23
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z0, Z0
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z1, Z1
+	VBROADCASTSS 64(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z2, Z2
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z3, Z3
+	VBROADCASTSS 128(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z4, Z4
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z5, Z5
+	VBROADCASTSS 192(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z6, Z6
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z7, Z7
+	VBROADCASTSS 256(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z8, Z8
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z9, Z9
+	VBROADCASTSS 320(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z10, Z10
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z11, Z11
+	VBROADCASTSS 384(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z12, Z12
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z13, Z13
+	VBROADCASTSS 448(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z14, Z14
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z15, Z15
+	VBROADCASTSS 512(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z16, Z16
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z17, Z17
+	VBROADCASTSS 576(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z18, Z18
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z19, Z19
+	VBROADCASTSS 640(CX), Z24
+	VPMADDWD     Z22, Z24, Z22
+	VPADDD       Z22, Z20, Z20
+	VPMADDWD     Z23, Z24, Z22
+	VPADDD       Z22, Z21, Z21
+	VPMOVSXBW    64(BX), Z22
+	VPMOVSXBW    96(BX), Z23
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z0, Z0
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z1, Z1
+	VBROADCASTSS 68(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z2, Z2
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z3, Z3
+	VBROADCASTSS 132(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z4, Z4
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z5, Z5
+	VBROADCASTSS 196(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z6, Z6
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z7, Z7
+	VBROADCASTSS 260(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z8, Z8
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z9, Z9
+	VBROADCASTSS 324(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z10, Z10
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z11, Z11
+	VBROADCASTSS 388(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z12, Z12
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z13, Z13
+	VBROADCASTSS 452(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z14, Z14
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z15, Z15
+	VBROADCASTSS 516(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z16, Z16
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z17, Z17
+	VBROADCASTSS 580(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z18, Z18
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z19, Z19
+	VBROADCASTSS 644(CX), Z24
+	VPMADDWD     Z22, Z24, Z22
+	VPADDD       Z22, Z20, Z20
+	VPMADDWD     Z23, Z24, Z22
+	VPADDD       Z22, Z21, Z21
+	VPMOVSXBW    128(BX), Z22
+	VPMOVSXBW    160(BX), Z23
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z0, Z0
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z1, Z1
+	VBROADCASTSS 72(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z2, Z2
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z3, Z3
+	VBROADCASTSS 136(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z4, Z4
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z5, Z5
+	VBROADCASTSS 200(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z6, Z6
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z7, Z7
+	VBROADCASTSS 264(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z8, Z8
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z9, Z9
+	VBROADCASTSS 328(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z10, Z10
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z11, Z11
+	VBROADCASTSS 392(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z12, Z12
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z13, Z13
+	VBROADCASTSS 456(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z14, Z14
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z15, Z15
+	VBROADCASTSS 520(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z16, Z16
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z17, Z17
+	VBROADCASTSS 584(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z18, Z18
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z19, Z19
+	VBROADCASTSS 648(CX), Z24
+	VPMADDWD     Z22, Z24, Z22
+	VPADDD       Z22, Z20, Z20
+	VPMADDWD     Z23, Z24, Z22
+	VPADDD       Z22, Z21, Z21
+	VPMOVSXBW    192(BX), Z22
+	VPMOVSXBW    224(BX), Z23
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z0, Z0
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z1, Z1
+	VBROADCASTSS 76(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z2, Z2
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z3, Z3
+	VBROADCASTSS 140(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z4, Z4
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z5, Z5
+	VBROADCASTSS 204(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z6, Z6
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z7, Z7
+	VBROADCASTSS 268(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z8, Z8
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z9, Z9
+	VBROADCASTSS 332(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z10, Z10
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z11, Z11
+	VBROADCASTSS 396(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z12, Z12
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z13, Z13
+	VBROADCASTSS 460(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z14, Z14
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z15, Z15
+	VBROADCASTSS 524(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z16, Z16
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z17, Z17
+	VBROADCASTSS 588(CX), Z24
+	VPMADDWD     Z22, Z24, Z25
+	VPADDD       Z25, Z18, Z18
+	VPMADDWD     Z23, Z24, Z24
+	VPADDD       Z24, Z19, Z19
+	VBROADCASTSS 652(CX), Z24
+	VPMADDWD     Z22, Z24, Z22
+	VPADDD       Z22, Z20, Z20
+	VPMADDWD     Z23, Z24, Z22
+	VPADDD       Z22, Z21, Z21
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       256(DI), Z8, Z8
+	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       320(DI), Z10, Z10
+	VPADDD       320(DI)(R8*1), Z11, Z11
+	VPADDD       384(DI), Z12, Z12
+	VPADDD       384(DI)(R8*1), Z13, Z13
+	VPADDD       448(DI), Z14, Z14
+	VPADDD       448(DI)(R8*1), Z15, Z15
+	VPADDD       512(DI), Z16, Z16
+	VPADDD       512(DI)(R8*1), Z17, Z17
+	VPADDD       576(DI), Z18, Z18
+	VPADDD       576(DI)(R8*1), Z19, Z19
+	VPADDD       640(DI), Z20, Z20
+	VPADDD       640(DI)(R8*1), Z21, Z21
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z22
+	VMOVUPS   (CX), Z23
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z22, Z0, Z0
+	VADDPS    Z23, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z22, Z2, Z2
+	VADDPS    Z23, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z22, Z4, Z4
+	VADDPS    Z23, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z22, Z6, Z6
+	VADDPS    Z23, Z6, Z6
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z22, Z8, Z8
+	VADDPS    Z23, Z8, Z8
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z22, Z10, Z10
+	VADDPS    Z23, Z10, Z10
+	VCVTDQ2PS Z12, Z12
+	VMULPS    Z22, Z12, Z12
+	VADDPS    Z23, Z12, Z12
+	VCVTDQ2PS Z14, Z14
+	VMULPS    Z22, Z14, Z14
+	VADDPS    Z23, Z14, Z14
+	VCVTDQ2PS Z16, Z16
+	VMULPS    Z22, Z16, Z16
+	VADDPS    Z23, Z16, Z16
+	VCVTDQ2PS Z18, Z18
+	VMULPS    Z22, Z18, Z18
+	VADDPS    Z23, Z18, Z18
+	VCVTDQ2PS Z20, Z20
+	VMULPS    Z22, Z20, Z20
+	VADDPS    Z23, Z20, Z20
+	VMOVUPS   64(AX), Z22
+	VMOVUPS   64(CX), Z23
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z22, Z1, Z1
+	VADDPS    Z23, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z22, Z3, Z3
+	VADDPS    Z23, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z22, Z5, Z5
+	VADDPS    Z23, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z22, Z7, Z7
+	VADDPS    Z23, Z7, Z7
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z22, Z9, Z9
+	VADDPS    Z23, Z9, Z9
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z22, Z11, Z11
+	VADDPS    Z23, Z11, Z11
+	VCVTDQ2PS Z13, Z13
+	VMULPS    Z22, Z13, Z13
+	VADDPS    Z23, Z13, Z13
+	VCVTDQ2PS Z15, Z15
+	VMULPS    Z22, Z15, Z15
+	VADDPS    Z23, Z15, Z15
+	VCVTDQ2PS Z17, Z17
+	VMULPS    Z22, Z17, Z17
+	VADDPS    Z23, Z17, Z17
+	VCVTDQ2PS Z19, Z19
+	VMULPS    Z22, Z19, Z19
+	VADDPS    Z23, Z19, Z19
+	VCVTDQ2PS Z21, Z21
+	VMULPS    Z22, Z21, Z21
+	VADDPS    Z23, Z21, Z21
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z26, Z26, Z26
+	VMAXPS    Z0, Z26, Z0
+	VMAXPS    Z1, Z26, Z1
+	VMAXPS    Z2, Z26, Z2
+	VMAXPS    Z3, Z26, Z3
+	VMAXPS    Z4, Z26, Z4
+	VMAXPS    Z5, Z26, Z5
+	VMAXPS    Z6, Z26, Z6
+	VMAXPS    Z7, Z26, Z7
+	VMAXPS    Z8, Z26, Z8
+	VMAXPS    Z9, Z26, Z9
+	VMAXPS    Z10, Z26, Z10
+	VMAXPS    Z11, Z26, Z11
+	VMAXPS    Z12, Z26, Z12
+	VMAXPS    Z13, Z26, Z13
+	VMAXPS    Z14, Z26, Z14
+	VMAXPS    Z15, Z26, Z15
+	VMAXPS    Z16, Z26, Z16
+	VMAXPS    Z17, Z26, Z17
+	VMAXPS    Z18, Z26, Z18
+	VMAXPS    Z19, Z26, Z19
+	VMAXPS    Z20, Z26, Z20
+	VMAXPS    Z21, Z26, Z21
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z18, 576(DI)
+	VMOVUPS Z20, 640(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	VMOVUPS Z19, 576(DI)(R8*1)
+	VMOVUPS Z21, 640(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words12x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z1, Z23
+	LEAQ    768(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    768(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1472(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    768(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z24
+	VPMOVSXBW    32(BX), Z25
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z0, Z0
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z1, Z1
+	VBROADCASTSS 64(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z2, Z2
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z3, Z3
+	VBROADCASTSS 128(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z4, Z4
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z5, Z5
+	VBROADCASTSS 192(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z6, Z6
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z7, Z7
+	VBROADCASTSS 256(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z8, Z8
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z9, Z9
+	VBROADCASTSS 320(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z10, Z10
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z11, Z11
+	VBROADCASTSS 384(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z12, Z12
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z13, Z13
+	VBROADCASTSS 448(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z14, Z14
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z15, Z15
+	VBROADCASTSS 512(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z16, Z16
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z17, Z17
+	VBROADCASTSS 576(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z18, Z18
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z19, Z19
+	VBROADCASTSS 640(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z20, Z20
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z21, Z21
+	VBROADCASTSS 704(CX), Z26
+	VPMADDWD     Z24, Z26, Z24
+	VPADDD       Z24, Z22, Z22
+	VPMADDWD     Z25, Z26, Z24
+	VPADDD       Z24, Z23, Z23
+	VPMOVSXBW    64(BX), Z24
+	VPMOVSXBW    96(BX), Z25
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z0, Z0
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z1, Z1
+	VBROADCASTSS 68(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z2, Z2
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z3, Z3
+	VBROADCASTSS 132(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z4, Z4
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z5, Z5
+	VBROADCASTSS 196(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z6, Z6
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z7, Z7
+	VBROADCASTSS 260(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z8, Z8
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z9, Z9
+	VBROADCASTSS 324(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z10, Z10
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z11, Z11
+	VBROADCASTSS 388(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z12, Z12
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z13, Z13
+	VBROADCASTSS 452(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z14, Z14
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z15, Z15
+	VBROADCASTSS 516(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z16, Z16
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z17, Z17
+	VBROADCASTSS 580(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z18, Z18
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z19, Z19
+	VBROADCASTSS 644(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z20, Z20
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z21, Z21
+	VBROADCASTSS 708(CX), Z26
+	VPMADDWD     Z24, Z26, Z24
+	VPADDD       Z24, Z22, Z22
+	VPMADDWD     Z25, Z26, Z24
+	VPADDD       Z24, Z23, Z23
+	VPMOVSXBW    128(BX), Z24
+	VPMOVSXBW    160(BX), Z25
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z0, Z0
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z1, Z1
+	VBROADCASTSS 72(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z2, Z2
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z3, Z3
+	VBROADCASTSS 136(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z4, Z4
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z5, Z5
+	VBROADCASTSS 200(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z6, Z6
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z7, Z7
+	VBROADCASTSS 264(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z8, Z8
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z9, Z9
+	VBROADCASTSS 328(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z10, Z10
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z11, Z11
+	VBROADCASTSS 392(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z12, Z12
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z13, Z13
+	VBROADCASTSS 456(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z14, Z14
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z15, Z15
+	VBROADCASTSS 520(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z16, Z16
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z17, Z17
+	VBROADCASTSS 584(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z18, Z18
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z19, Z19
+	VBROADCASTSS 648(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z20, Z20
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z21, Z21
+	VBROADCASTSS 712(CX), Z26
+	VPMADDWD     Z24, Z26, Z24
+	VPADDD       Z24, Z22, Z22
+	VPMADDWD     Z25, Z26, Z24
+	VPADDD       Z24, Z23, Z23
+	VPMOVSXBW    192(BX), Z24
+	VPMOVSXBW    224(BX), Z25
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z0, Z0
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z1, Z1
+	VBROADCASTSS 76(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z2, Z2
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z3, Z3
+	VBROADCASTSS 140(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z4, Z4
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z5, Z5
+	VBROADCASTSS 204(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z6, Z6
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z7, Z7
+	VBROADCASTSS 268(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z8, Z8
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z9, Z9
+	VBROADCASTSS 332(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z10, Z10
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z11, Z11
+	VBROADCASTSS 396(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z12, Z12
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z13, Z13
+	VBROADCASTSS 460(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z14, Z14
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z15, Z15
+	VBROADCASTSS 524(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z16, Z16
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z17, Z17
+	VBROADCASTSS 588(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z18, Z18
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z19, Z19
+	VBROADCASTSS 652(CX), Z26
+	VPMADDWD     Z24, Z26, Z27
+	VPADDD       Z27, Z20, Z20
+	VPMADDWD     Z25, Z26, Z26
+	VPADDD       Z26, Z21, Z21
+	VBROADCASTSS 716(CX), Z26
+	VPMADDWD     Z24, Z26, Z24
+	VPADDD       Z24, Z22, Z22
+	VPMADDWD     Z25, Z26, Z24
+	VPADDD       Z24, Z23, Z23
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       256(DI), Z8, Z8
+	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       320(DI), Z10, Z10
+	VPADDD       320(DI)(R8*1), Z11, Z11
+	VPADDD       384(DI), Z12, Z12
+	VPADDD       384(DI)(R8*1), Z13, Z13
+	VPADDD       448(DI), Z14, Z14
+	VPADDD       448(DI)(R8*1), Z15, Z15
+	VPADDD       512(DI), Z16, Z16
+	VPADDD       512(DI)(R8*1), Z17, Z17
+	VPADDD       576(DI), Z18, Z18
+	VPADDD       576(DI)(R8*1), Z19, Z19
+	VPADDD       640(DI), Z20, Z20
+	VPADDD       640(DI)(R8*1), Z21, Z21
+	VPADDD       704(DI), Z22, Z22
+	VPADDD       704(DI)(R8*1), Z23, Z23
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z24
+	VMOVUPS   (CX), Z25
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z24, Z0, Z0
+	VADDPS    Z25, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z24, Z2, Z2
+	VADDPS    Z25, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z24, Z4, Z4
+	VADDPS    Z25, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z24, Z6, Z6
+	VADDPS    Z25, Z6, Z6
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z24, Z8, Z8
+	VADDPS    Z25, Z8, Z8
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z24, Z10, Z10
+	VADDPS    Z25, Z10, Z10
+	VCVTDQ2PS Z12, Z12
+	VMULPS    Z24, Z12, Z12
+	VADDPS    Z25, Z12, Z12
+	VCVTDQ2PS Z14, Z14
+	VMULPS    Z24, Z14, Z14
+	VADDPS    Z25, Z14, Z14
+	VCVTDQ2PS Z16, Z16
+	VMULPS    Z24, Z16, Z16
+	VADDPS    Z25, Z16, Z16
+	VCVTDQ2PS Z18, Z18
+	VMULPS    Z24, Z18, Z18
+	VADDPS    Z25, Z18, Z18
+	VCVTDQ2PS Z20, Z20
+	VMULPS    Z24, Z20, Z20
+	VADDPS    Z25, Z20, Z20
+	VCVTDQ2PS Z22, Z22
+	VMULPS    Z24, Z22, Z22
+	VADDPS    Z25, Z22, Z22
+	VMOVUPS   64(AX), Z24
+	VMOVUPS   64(CX), Z25
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z24, Z1, Z1
+	VADDPS    Z25, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z24, Z3, Z3
+	VADDPS    Z25, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z24, Z5, Z5
+	VADDPS    Z25, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z24, Z7, Z7
+	VADDPS    Z25, Z7, Z7
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z24, Z9, Z9
+	VADDPS    Z25, Z9, Z9
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z24, Z11, Z11
+	VADDPS    Z25, Z11, Z11
+	VCVTDQ2PS Z13, Z13
+	VMULPS    Z24, Z13, Z13
+	VADDPS    Z25, Z13, Z13
+	VCVTDQ2PS Z15, Z15
+	VMULPS    Z24, Z15, Z15
+	VADDPS    Z25, Z15, Z15
+	VCVTDQ2PS Z17, Z17
+	VMULPS    Z24, Z17, Z17
+	VADDPS    Z25, Z17, Z17
+	VCVTDQ2PS Z19, Z19
+	VMULPS    Z24, Z19, Z19
+	VADDPS    Z25, Z19, Z19
+	VCVTDQ2PS Z21, Z21
+	VMULPS    Z24, Z21, Z21
+	VADDPS    Z25, Z21, Z21
+	VCVTDQ2PS Z23, Z23
+	VMULPS    Z24, Z23, Z23
+	VADDPS    Z25, Z23, Z23
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z28, Z28, Z28
+	VMAXPS    Z0, Z28, Z0
+	VMAXPS    Z1, Z28, Z1
+	VMAXPS    Z2, Z28, Z2
+	VMAXPS    Z3, Z28, Z3
+	VMAXPS    Z4, Z28, Z4
+	VMAXPS    Z5, Z28, Z5
+	VMAXPS    Z6, Z28, Z6
+	VMAXPS    Z7, Z28, Z7
+	VMAXPS    Z8, Z28, Z8
+	VMAXPS    Z9, Z28, Z9
+	VMAXPS    Z10, Z28, Z10
+	VMAXPS    Z11, Z28, Z11
+	VMAXPS    Z12, Z28, Z12
+	VMAXPS    Z13, Z28, Z13
+	VMAXPS    Z14, Z28, Z14
+	VMAXPS    Z15, Z28, Z15
+	VMAXPS    Z16, Z28, Z16
+	VMAXPS    Z17, Z28, Z17
+	VMAXPS    Z18, Z28, Z18
+	VMAXPS    Z19, Z28, Z19
+	VMAXPS    Z20, Z28, Z20
+	VMAXPS    Z21, Z28, Z21
+	VMAXPS    Z22, Z28, Z22
+	VMAXPS    Z23, Z28, Z23
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z18, 576(DI)
+	VMOVUPS Z20, 640(DI)
+	VMOVUPS Z22, 704(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	VMOVUPS Z19, 576(DI)(R8*1)
+	VMOVUPS Z21, 640(DI)(R8*1)
+	VMOVUPS Z23, 704(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
+// func words13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·words13x2AVX512(SB), NOSPLIT, $0-88
+tile:
+	MOVQ    blocks+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    jumpA+16(FP), DX
+	MOVQ    b+24(FP), BX
+	MOVQ    start+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    jumpC+48(FP), R8
+	SHLQ    $0x02, DX
+	SHLQ    $0x02, R8
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z1, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z1, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z1, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z1, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z1, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z1, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z1, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z1, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z1, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z1, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z1, Z23
+	VMOVAPS Z0, Z24
+	VMOVAPS Z1, Z25
+	LEAQ    832(CX), R13
+	MOVQ    R13, a+8(FP)
+	LEAQ    832(DI), R11
+	MOVQ    R11, c+40(FP)
+	LEAQ    1600(DI), R12
+	PCALIGN $0x00000040
+
+block:
+	LEAQ    832(CX), R9
+	LEAQ    (CX)(DX*1), SI
+	CMPQ    AX, $0x01
+	CMOVQEQ R13, SI
+	MOVQ    $0x00000004, R10
+	PCALIGN $0x00000020
+
+several:
+	VPMOVSXBW    (BX), Z26
+	VPMOVSXBW    32(BX), Z27
+	PREFETCHT0   (SI)
+	PREFETCHT1   (R9)
+	VBROADCASTSS (CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z0, Z0
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z1, Z1
+	VBROADCASTSS 64(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z2, Z2
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z3, Z3
+	VBROADCASTSS 128(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z4, Z4
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z5, Z5
+	VBROADCASTSS 192(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z6, Z6
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z7, Z7
+	VBROADCASTSS 256(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z8, Z8
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z9, Z9
+	VBROADCASTSS 320(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z10, Z10
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z11, Z11
+	VBROADCASTSS 384(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z12, Z12
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z13, Z13
+	VBROADCASTSS 448(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z14, Z14
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z15, Z15
+	VBROADCASTSS 512(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z16, Z16
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z17, Z17
+	VBROADCASTSS 576(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z18, Z18
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z19, Z19
+	VBROADCASTSS 640(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z20, Z20
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z21, Z21
+	VBROADCASTSS 704(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z22, Z22
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z23, Z23
+	VBROADCASTSS 768(CX), Z28
+	VPMADDWD     Z26, Z28, Z26
+	VPADDD       Z26, Z24, Z24
+	VPMADDWD     Z27, Z28, Z26
+	VPADDD       Z26, Z25, Z25
+	VPMOVSXBW    64(BX), Z26
+	VPMOVSXBW    96(BX), Z27
+	PREFETCHT0   64(SI)
+	PREFETCHT1   64(R9)
+	VBROADCASTSS 4(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z0, Z0
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z1, Z1
+	VBROADCASTSS 68(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z2, Z2
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z3, Z3
+	VBROADCASTSS 132(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z4, Z4
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z5, Z5
+	VBROADCASTSS 196(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z6, Z6
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z7, Z7
+	VBROADCASTSS 260(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z8, Z8
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z9, Z9
+	VBROADCASTSS 324(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z10, Z10
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z11, Z11
+	VBROADCASTSS 388(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z12, Z12
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z13, Z13
+	VBROADCASTSS 452(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z14, Z14
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z15, Z15
+	VBROADCASTSS 516(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z16, Z16
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z17, Z17
+	VBROADCASTSS 580(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z18, Z18
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z19, Z19
+	VBROADCASTSS 644(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z20, Z20
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z21, Z21
+	VBROADCASTSS 708(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z22, Z22
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z23, Z23
+	VBROADCASTSS 772(CX), Z28
+	VPMADDWD     Z26, Z28, Z26
+	VPADDD       Z26, Z24, Z24
+	VPMADDWD     Z27, Z28, Z26
+	VPADDD       Z26, Z25, Z25
+	VPMOVSXBW    128(BX), Z26
+	VPMOVSXBW    160(BX), Z27
+	PREFETCHT0   128(SI)
+	PREFETCHT1   128(R9)
+	VBROADCASTSS 8(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z0, Z0
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z1, Z1
+	VBROADCASTSS 72(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z2, Z2
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z3, Z3
+	VBROADCASTSS 136(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z4, Z4
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z5, Z5
+	VBROADCASTSS 200(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z6, Z6
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z7, Z7
+	VBROADCASTSS 264(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z8, Z8
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z9, Z9
+	VBROADCASTSS 328(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z10, Z10
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z11, Z11
+	VBROADCASTSS 392(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z12, Z12
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z13, Z13
+	VBROADCASTSS 456(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z14, Z14
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z15, Z15
+	VBROADCASTSS 520(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z16, Z16
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z17, Z17
+	VBROADCASTSS 584(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z18, Z18
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z19, Z19
+	VBROADCASTSS 648(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z20, Z20
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z21, Z21
+	VBROADCASTSS 712(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z22, Z22
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z23, Z23
+	VBROADCASTSS 776(CX), Z28
+	VPMADDWD     Z26, Z28, Z26
+	VPADDD       Z26, Z24, Z24
+	VPMADDWD     Z27, Z28, Z26
+	VPADDD       Z26, Z25, Z25
+	VPMOVSXBW    192(BX), Z26
+	VPMOVSXBW    224(BX), Z27
+	PREFETCHT0   192(SI)
+	PREFETCHT1   192(R9)
+	VBROADCASTSS 12(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z0, Z0
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z1, Z1
+	VBROADCASTSS 76(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z2, Z2
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z3, Z3
+	VBROADCASTSS 140(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z4, Z4
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z5, Z5
+	VBROADCASTSS 204(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z6, Z6
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z7, Z7
+	VBROADCASTSS 268(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z8, Z8
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z9, Z9
+	VBROADCASTSS 332(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z10, Z10
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z11, Z11
+	VBROADCASTSS 396(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z12, Z12
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z13, Z13
+	VBROADCASTSS 460(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z14, Z14
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z15, Z15
+	VBROADCASTSS 524(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z16, Z16
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z17, Z17
+	VBROADCASTSS 588(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z18, Z18
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z19, Z19
+	VBROADCASTSS 652(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z20, Z20
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z21, Z21
+	VBROADCASTSS 716(CX), Z28
+	VPMADDWD     Z26, Z28, Z29
+	VPADDD       Z29, Z22, Z22
+	VPMADDWD     Z27, Z28, Z28
+	VPADDD       Z28, Z23, Z23
+	VBROADCASTSS 780(CX), Z28
+	VPMADDWD     Z26, Z28, Z26
+	VPADDD       Z26, Z24, Z24
+	VPMADDWD     Z27, Z28, Z26
+	VPADDD       Z26, Z25, Z25
+	PREFETCHT0   (R11)
+	PREFETCHT0   (R11)(R8*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
+	ADDQ         $0x10, CX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, R9
+	DECQ         R10
+	JNE          several
+	LEAQ         -64(CX)(DX*1), CX
+	DECQ         AX
+	JNE          block
+	MOVB         accumulate+72(FP), AL
+	TESTB        AL, AL
+	JEQ          ended
+	VPADDD       (DI), Z0, Z0
+	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       64(DI), Z2, Z2
+	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       128(DI), Z4, Z4
+	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       192(DI), Z6, Z6
+	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       256(DI), Z8, Z8
+	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       320(DI), Z10, Z10
+	VPADDD       320(DI)(R8*1), Z11, Z11
+	VPADDD       384(DI), Z12, Z12
+	VPADDD       384(DI)(R8*1), Z13, Z13
+	VPADDD       448(DI), Z14, Z14
+	VPADDD       448(DI)(R8*1), Z15, Z15
+	VPADDD       512(DI), Z16, Z16
+	VPADDD       512(DI)(R8*1), Z17, Z17
+	VPADDD       576(DI), Z18, Z18
+	VPADDD       576(DI)(R8*1), Z19, Z19
+	VPADDD       640(DI), Z20, Z20
+	VPADDD       640(DI)(R8*1), Z21, Z21
+	VPADDD       704(DI), Z22, Z22
+	VPADDD       704(DI)(R8*1), Z23, Z23
+	VPADDD       768(DI), Z24, Z24
+	VPADDD       768(DI)(R8*1), Z25, Z25
+
+ended:
+	MOVB      last+73(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	MOVQ      scale+56(FP), AX
+	MOVQ      bias+64(FP), CX
+	VMOVUPS   (AX), Z26
+	VMOVUPS   (CX), Z27
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z26, Z0, Z0
+	VADDPS    Z27, Z0, Z0
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z26, Z2, Z2
+	VADDPS    Z27, Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z26, Z4, Z4
+	VADDPS    Z27, Z4, Z4
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z26, Z6, Z6
+	VADDPS    Z27, Z6, Z6
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z26, Z8, Z8
+	VADDPS    Z27, Z8, Z8
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z26, Z10, Z10
+	VADDPS    Z27, Z10, Z10
+	VCVTDQ2PS Z12, Z12
+	VMULPS    Z26, Z12, Z12
+	VADDPS    Z27, Z12, Z12
+	VCVTDQ2PS Z14, Z14
+	VMULPS    Z26, Z14, Z14
+	VADDPS    Z27, Z14, Z14
+	VCVTDQ2PS Z16, Z16
+	VMULPS    Z26, Z16, Z16
+	VADDPS    Z27, Z16, Z16
+	VCVTDQ2PS Z18, Z18
+	VMULPS    Z26, Z18, Z18
+	VADDPS    Z27, Z18, Z18
+	VCVTDQ2PS Z20, Z20
+	VMULPS    Z26, Z20, Z20
+	VADDPS    Z27, Z20, Z20
+	VCVTDQ2PS Z22, Z22
+	VMULPS    Z26, Z22, Z22
+	VADDPS    Z27, Z22, Z22
+	VCVTDQ2PS Z24, Z24
+	VMULPS    Z26, Z24, Z24
+	VADDPS    Z27, Z24, Z24
+	VMOVUPS   64(AX), Z26
+	VMOVUPS   64(CX), Z27
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z26, Z1, Z1
+	VADDPS    Z27, Z1, Z1
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z26, Z3, Z3
+	VADDPS    Z27, Z3, Z3
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z26, Z5, Z5
+	VADDPS    Z27, Z5, Z5
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z26, Z7, Z7
+	VADDPS    Z27, Z7, Z7
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z26, Z9, Z9
+	VADDPS    Z27, Z9, Z9
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z26, Z11, Z11
+	VADDPS    Z27, Z11, Z11
+	VCVTDQ2PS Z13, Z13
+	VMULPS    Z26, Z13, Z13
+	VADDPS    Z27, Z13, Z13
+	VCVTDQ2PS Z15, Z15
+	VMULPS    Z26, Z15, Z15
+	VADDPS    Z27, Z15, Z15
+	VCVTDQ2PS Z17, Z17
+	VMULPS    Z26, Z17, Z17
+	VADDPS    Z27, Z17, Z17
+	VCVTDQ2PS Z19, Z19
+	VMULPS    Z26, Z19, Z19
+	VADDPS    Z27, Z19, Z19
+	VCVTDQ2PS Z21, Z21
+	VMULPS    Z26, Z21, Z21
+	VADDPS    Z27, Z21, Z21
+	VCVTDQ2PS Z23, Z23
+	VMULPS    Z26, Z23, Z23
+	VADDPS    Z27, Z23, Z23
+	VCVTDQ2PS Z25, Z25
+	VMULPS    Z26, Z25, Z25
+	VADDPS    Z27, Z25, Z25
+	MOVB      floor+74(FP), AL
+	TESTB     AL, AL
+	JEQ       write
+	VPXORD    Z30, Z30, Z30
+	VMAXPS    Z0, Z30, Z0
+	VMAXPS    Z1, Z30, Z1
+	VMAXPS    Z2, Z30, Z2
+	VMAXPS    Z3, Z30, Z3
+	VMAXPS    Z4, Z30, Z4
+	VMAXPS    Z5, Z30, Z5
+	VMAXPS    Z6, Z30, Z6
+	VMAXPS    Z7, Z30, Z7
+	VMAXPS    Z8, Z30, Z8
+	VMAXPS    Z9, Z30, Z9
+	VMAXPS    Z10, Z30, Z10
+	VMAXPS    Z11, Z30, Z11
+	VMAXPS    Z12, Z30, Z12
+	VMAXPS    Z13, Z30, Z13
+	VMAXPS    Z14, Z30, Z14
+	VMAXPS    Z15, Z30, Z15
+	VMAXPS    Z16, Z30, Z16
+	VMAXPS    Z17, Z30, Z17
+	VMAXPS    Z18, Z30, Z18
+	VMAXPS    Z19, Z30, Z19
+	VMAXPS    Z20, Z30, Z20
+	VMAXPS    Z21, Z30, Z21
+	VMAXPS    Z22, Z30, Z22
+	VMAXPS    Z23, Z30, Z23
+	VMAXPS    Z24, Z30, Z24
+	VMAXPS    Z25, Z30, Z25
+
+write:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS Z6, 192(DI)
+	VMOVUPS Z8, 256(DI)
+	VMOVUPS Z10, 320(DI)
+	VMOVUPS Z12, 384(DI)
+	VMOVUPS Z14, 448(DI)
+	VMOVUPS Z16, 512(DI)
+	VMOVUPS Z18, 576(DI)
+	VMOVUPS Z20, 640(DI)
+	VMOVUPS Z22, 704(DI)
+	VMOVUPS Z24, 768(DI)
+	VMOVUPS Z1, (DI)(R8*1)
+	VMOVUPS Z3, 64(DI)(R8*1)
+	VMOVUPS Z5, 128(DI)(R8*1)
+	VMOVUPS Z7, 192(DI)(R8*1)
+	VMOVUPS Z9, 256(DI)(R8*1)
+	VMOVUPS Z11, 320(DI)(R8*1)
+	VMOVUPS Z13, 384(DI)(R8*1)
+	VMOVUPS Z15, 448(DI)(R8*1)
+	VMOVUPS Z17, 512(DI)(R8*1)
+	VMOVUPS Z19, 576(DI)(R8*1)
+	VMOVUPS Z21, 640(DI)(R8*1)
+	VMOVUPS Z23, 704(DI)(R8*1)
+	VMOVUPS Z25, 768(DI)(R8*1)
+	DECQ    tiles+80(FP)
+	JNE     tile
+	VZEROUPPER
+	RET
+
 // func bytes1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
 TEXT ·bytes1x1AVX512(SB), NOSPLIT, $0-88
@@ -17004,6 +29328,30 @@ write:
 	VMOVUPS Z27, 832(DI)(R8*1)
 	DECQ    tiles+80(FP)
 	JNE     tile
+	VZEROUPPER
+	RET
+
+// func toWordsAVX512(dst *float32, src *float32, n int, with *float32)
+// Requires: AVX, AVX512F
+TEXT ·toWordsAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         with+24(FP), BX
+	VBROADCASTSS (BX), Z0
+	VBROADCASTSS 4(BX), Z1
+	VBROADCASTSS 8(BX), Z2
+
+pixel:
+	VMULPS    (CX), Z0, Z3
+	VMAXPS    Z1, Z3, Z3
+	VMINPS    Z2, Z3, Z3
+	VCVTPS2DQ Z3, Z3
+	VPMOVDW   Z3, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	DECQ      DX
+	JNE       pixel
 	VZEROUPPER
 	RET
 

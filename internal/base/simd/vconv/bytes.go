@@ -1,6 +1,7 @@
 package vconv
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
@@ -8,8 +9,9 @@ import (
 
 // The functions here multiply integers: pixels as bytes without signs, weights as bytes with signs. Sums are 32-bit integers and exact. A processor with
 // instructions for it multiplies four at once: a float32's place in memory holds four neighbouring channels. VPDPBUSD takes pixels as they are, and SDOT less 128, which
-// what a column's sum starts with makes good. Elsewhere each place holds one integer
-// as a float32, from which the byte of 0 has been subtracted, and PixelKernel adds up to 512 products, which float32 does exactly.
+// what a column's sum starts with makes good. VPMADDWD multiplies two at once, as 16-bit integers: a place holds two channels of pixels, from which the byte of 0 has
+// been subtracted, or four weights, bytes that the kernel widens. Elsewhere each place holds one integer as a float32, and PixelKernel adds up to 512 products,
+// which float32 does exactly.
 
 // ByteBlock is the number of channels of a block of bytes.
 const ByteBlock = 4 * isa.BlockLanes
@@ -20,10 +22,15 @@ type Step struct {
 	Zero       uint8
 }
 
-// HasBytes reports whether the processor multiplies bytes, at the level in use.
-func HasBytes() bool {
+// integersOfPlace is the number of integers that a pixel's place holds, at the level in use: 4, 2 or 1. The kernels' index is half of it, less 1.
+func integersOfPlace() int {
 	_, vectors, _ := spread(1, 0)
-	return have.Bytes[1][vectors] != none && have.ToBytes != none
+	for of := len(have.Bytes) - 1; of >= 0; of-- {
+		if have.Bytes[of][1][vectors] != none && have.ToBytes[of] != none {
+			return 2 * (of + 1)
+		}
+	}
+	return 1
 }
 
 // whole is a float32 number so large that those near it are whole.
@@ -44,10 +51,10 @@ func (s Step) pixels(dst, x []float32, jump, blocks, rows int) {
 	const lanes = isa.BlockLanes
 	low := -float32(s.Zero)
 	with := [4]float32{s.Reciprocal, low, low + math.MaxUint8, whole}
-	if HasBytes() {
-		_, _ = dst[(blocks+3)/4*rows*lanes-1], x[(blocks-1)*jump+rows*lanes-1]
+	if of := integersOfPlace(); of > 1 {
+		_, _ = dst[(blocks+of-1)/of*rows*lanes-1], x[(blocks-1)*jump+rows*lanes-1]
 		for b := range blocks {
-			have.ToBytes.run(&dst[b/4*rows*lanes+b%4*(lanes/4)], &x[b*jump], rows, &with[0])
+			have.ToBytes[of/2-1].run(&dst[b/of*rows*lanes+b%of*(lanes/of)], &x[b*jump], rows, &with[0])
 		}
 		return
 	}
@@ -69,7 +76,7 @@ func (s Step) pixels(dst, x []float32, jump, blocks, rows int) {
 // AddToHead adds k rows of 32 columns of weights in steps, which Panel packs, to the head of their panel. Its first 32 places have what a column's sum starts
 // with, an integer, since byte Zero stands for 0: it is 0 if there are no rows. The next 32 have the steps of the products.
 func (f Factors) AddToHead(head, w []float32, k int) {
-	if !HasBytes() {
+	if integersOfPlace() < 4 {
 		return
 	}
 	for j := range pixelPanel {
@@ -81,22 +88,22 @@ func (f Factors) AddToHead(head, w []float32, k int) {
 	}
 }
 
-// bytePanel is Factors.Panel.
+// bytePanel is Factors.Panel. As many neighbouring channels of a column lie side by side as a pixel's place holds.
 func bytePanel(dst, src []float32, k int) {
-	if !HasBytes() {
+	of := integersOfPlace()
+	if of == 1 {
 		copy(dst[:k*pixelPanel], src)
 		return
 	}
 	for p := 0; p < k; p += 4 {
-		var four [pixelPanel]float32
-		for j := range four {
-			bits := uint32(0)
-			for i := range 4 {
-				bits |= uint32(uint8(int8(src[(p+i)*pixelPanel+j]))) << (8 * i)
-			}
-			four[j] = math.Float32frombits(bits)
+		var bytes [4 * pixelPanel]uint8
+		for at := range bytes {
+			row, j := at/(of*pixelPanel)*of+at%of, at/of%pixelPanel
+			bytes[at] = uint8(int8(src[(p+row)*pixelPanel+j]))
 		}
-		copy(dst[p/4*pixelPanel:], four[:])
+		for j := range pixelPanel {
+			dst[p/4*pixelPanel+j] = math.Float32frombits(binary.LittleEndian.Uint32(bytes[4*j:]))
+		}
 	}
 }
 
@@ -107,21 +114,29 @@ func multiplyBytes(t *Tile) {
 	if t.First {
 		start = t.Head
 	}
-	if !HasBytes() {
+	of := integersOfPlace()
+	if of == 1 {
 		multiplyWhole(t, scale, bias)
 		return
 	}
-	_, _ = t.A[(t.Blocks-1)*t.JumpA+t.Rows*lanes-1], t.B[(t.Blocks*lanes-1)*pixelPanel+t.N*lanes-1]
+	per := 4 / of // blocks of places in a block of bytes
+	_, _ = t.A[(t.Blocks-1)*t.JumpA+(per-1)*t.JumpA/per+t.Rows*lanes-1], t.B[(t.Blocks*lanes-1)*pixelPanel+t.N*lanes-1]
 	_, _, _, _ = start[t.N*lanes-1], scale[t.N*lanes-1], bias[t.N*lanes-1], t.C[(t.N-1)*t.JumpC+t.Rows*lanes-1]
-	each, less, more := even(t.Rows, have.TilePixels)
-	step, vectors, apart := spread(t.N, t.JumpC)
-	done := 0
+	kernels, most, done := &have.Bytes[of/2-1], have.TilePixels, 0
+	for _, vectors, _ := spread(1, 0); kernels[most][vectors] == none; {
+		most--
+	}
+	each, less, more := even(t.Rows, most)
 	for i, tiles := range [2]int{more, less} {
 		if tiles > 0 {
+			step, vectors, apart := spread(t.N, t.JumpC)
 			rows := each + 1 - i
+			if both := 2 * vectors; t.N > step && both < len(kernels[rows]) && kernels[rows][both] != none {
+				step, vectors, apart = t.N, both, t.JumpC
+			}
 			for j := 0; j < t.N; j += step {
 				at := j * lanes
-				have.Bytes[rows][vectors].run(t.Blocks, &t.A[done], t.JumpA, &t.B[at], &start[at], &t.C[j*t.JumpC+done], apart, &scale[at], &bias[at], !t.First, t.Last, t.Floor, tiles)
+				kernels[rows][vectors].run(per*t.Blocks, &t.A[done], t.JumpA/per, &t.B[at*of/4], &start[at], &t.C[j*t.JumpC+done], apart, &scale[at], &bias[at], !t.First, t.Last, t.Floor, tiles)
 			}
 			done += tiles * rows * lanes
 		}

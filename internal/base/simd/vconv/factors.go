@@ -9,33 +9,53 @@ type Factors struct {
 	step Step
 }
 
-// kind is an index of tables of kernels.
+// kind is how factors lie in memory. The first three are indices of kernels.Pixels, the first two of kernels.PixelSums.
 type kind int
 
 const (
-	values kind = iota // float32
-	pairs              // two bfloat16 values in a place
-	fours              // four bytes in a place
+	values   kind = iota // float32
+	pairs                // two bfloat16 values in a place
+	halves               // two bfloat16 values in a place of weights, one in a place of pixels; instead of pairs, where there are no instructions for these
+	integers             // see bytes.go
 )
 
 // Pairs are factors rounded to bfloat16; see pairs.go.
 func Pairs() Factors { return Factors{kind: pairs} }
 
 // Bytes are integers: pixels of a step and bytes without signs, weights of -127 to 127; see bytes.go.
-func Bytes(s Step) Factors { return Factors{kind: fours, step: s} }
+func Bytes(s Step) Factors { return Factors{kind: integers, step: s} }
 
 // Rounded reports whether factors are packed, since they are not float32.
 func (f Factors) Rounded() bool { return f.kind != values }
 
 // Block is the number of channels of a block of packed pixels, which is also the number of rows of a block of a panel.
-func (f Factors) Block() int { return [...]int{isa.BlockLanes, PairBlock, ByteBlock}[f.kind] }
+func (f Factors) Block() int {
+	switch f.kind {
+	case pairs:
+		return PairBlock
+	case integers:
+		return ByteBlock
+	}
+	return isa.BlockLanes
+}
 
-// Places is the number of places in memory that n factors take; n is a multiple of 4.
+// Places is the number of places in memory that n factors of pixels take, Weights that of n weights; n is a multiple of 4.
 func (f Factors) Places(n int) int {
+	switch f.kind {
+	case pairs:
+		return PairPlaces(n)
+	case integers:
+		return n / integersOfPlace()
+	}
+	return n
+}
+
+// Weights is explained at Places.
+func (f Factors) Weights(n int) int {
 	switch {
-	case f.kind == pairs && HasPairs():
+	case f.kind == pairs:
 		return n / 2
-	case f.kind == fours && HasBytes():
+	case f.kind == integers && integersOfPlace() > 1:
 		return n / 4
 	}
 	return n
@@ -43,7 +63,7 @@ func (f Factors) Places(n int) int {
 
 // Head is the number of places ahead of the blocks of a panel of 32 columns, which Panel needs for what is by column.
 func (f Factors) Head() int {
-	if f.kind == fours {
+	if f.kind == integers {
 		return 2 * pixelPanel
 	}
 	return 0
@@ -55,7 +75,7 @@ func (f Factors) Pixels(dst, x []float32, jump, blocks, rows int) {
 	switch f.kind {
 	case pairs:
 		roundPixelPairs(dst, x, jump, blocks, rows)
-	case fours:
+	case integers:
 		f.step.pixels(dst, x, jump, blocks, rows)
 	default:
 		panic("vconv: float32 pixels are multiplied where they are")
@@ -67,7 +87,7 @@ func (f Factors) Panel(dst, src []float32, k int) {
 	switch f.kind {
 	case pairs:
 		roundPanel(dst, src, k)
-	case fours:
+	case integers:
 		bytePanel(dst, src, k)
 	default:
 		copy(dst[:k*pixelPanel], src)
@@ -79,7 +99,7 @@ func (f Factors) Unpanel(dst, src []float32, k int) {
 	switch f.kind {
 	case pairs:
 		unroundPanel(dst, src, k)
-	case fours:
+	case integers:
 		panic("vconv: weights cannot be had from bytes")
 	default:
 		copy(dst[:k*pixelPanel], src)
@@ -109,7 +129,7 @@ var nothing [pixelPanel]float32
 
 // Multiply computes a tile. Of bytes, C holds integers until the last tile, and Add must not be set.
 func (f Factors) Multiply(t *Tile) {
-	if f.kind == fours {
+	if f.kind == integers {
 		multiplyBytes(t)
 		return
 	}
@@ -118,10 +138,9 @@ func (f Factors) Multiply(t *Tile) {
 		start = t.Bias
 	}
 	accumulate, floor := !t.First || t.Add, t.Floor && t.Last
-	if f.kind == pairs && HasPairs() {
-		pixelKernel(pairs, t.Blocks, t.A, t.JumpA, t.B, start, t.C, t.JumpC, t.Rows, t.N, accumulate, floor)
-		return
+	factors, per := f.kind, 1
+	if f.kind == pairs && !HasPairs() {
+		factors, per = halves, PairBlock/isa.BlockLanes
 	}
-	per := f.Block() / isa.BlockLanes
-	PixelKernel(per*t.Blocks, t.A, t.JumpA/per, t.B, start, t.C, t.JumpC, t.Rows, t.N, accumulate, floor)
+	pixelKernel(factors, per*t.Blocks, t.A, t.JumpA/per, t.B, start, t.C, t.JumpC, t.Rows, t.N, accumulate, floor)
 }

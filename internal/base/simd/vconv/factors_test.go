@@ -41,7 +41,7 @@ func testFactors(t *testing.T, f Factors, rows, n, blocks int) {
 		x[len(x)/2] = 0
 	}
 	_, w := simdtest.Banded(deep*f.Block()*32, 2)
-	if f.kind == fours {
+	if f.kind == integers {
 		for i, v := range w {
 			w[i] = float32(int(v*100) % 128)
 		}
@@ -51,9 +51,9 @@ func testFactors(t *testing.T, f Factors, rows, n, blocks int) {
 	}
 	_, bias := simdtest.Banded(32, 3)
 	allA, a := simdtest.Banded(deep*jumpA, 5)
-	allB, b := simdtest.Banded(f.Places(len(w)), 6)
+	allB, b := simdtest.Banded(f.Weights(len(w)), 6)
 	head := make([]float32, f.Head())
-	if f.kind == fours {
+	if f.kind == integers {
 		copy(head[32:], bias)
 		f.AddToHead(head, w, deep*f.Block())
 	}
@@ -71,7 +71,7 @@ func testFactors(t *testing.T, f Factors, rows, n, blocks int) {
 			passes = []int{deep / 2, deep - deep/2}
 		}
 		for k, i := 0, 0; k < deep; i++ {
-			tile.A, tile.B, tile.Blocks, tile.First, tile.Last = a[k*jumpA:], b[f.Places(k*f.Block()*32):], passes[i], k == 0, i == len(passes)-1
+			tile.A, tile.B, tile.Blocks, tile.First, tile.Last = a[k*jumpA:], b[f.Weights(k*f.Block()*32):], passes[i], k == 0, i == len(passes)-1
 			f.Multiply(&tile)
 			k += passes[i]
 		}
@@ -86,7 +86,7 @@ func testFactors(t *testing.T, f Factors, rows, n, blocks int) {
 					return 0
 				}
 				weight := func(p int) float32 { return w[p*32+j] }
-				if f.kind == fours {
+				if f.kind == integers {
 					want = bytesByDefinition(f.step, blocks*lanes, value, weight, bias[j], bias[j])
 				} else {
 					want = pairsByDefinition(passes, value, weight, bias[j], old[at], tile.Add)

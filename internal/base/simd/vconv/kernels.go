@@ -13,9 +13,9 @@ type kernels struct {
 	// SumBlocks is the largest number of blocks of columns of that tile.
 	SumBlocks int
 
-	Pixels      [2][15][5]pixels // by factors, pixels, vectors
-	Bytes       [15][5]bytes     // by pixels, vectors
-	ToBytes     toBytes
+	Pixels      [3][15][5]pixels // by factors, pixels, vectors
+	Bytes       [2][15][5]bytes  // by of, pixels, vectors
+	ToBytes     [2]toBytes       // by of
 	ToWhole     toWhole
 	RoundPixels roundPixels
 	RoundRows   roundRows
@@ -38,13 +38,13 @@ var have = kernels{
 	SumBlocks:  1,
 }
 
-// pixels is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors. factors is 1 for pairs of bfloat16 values.
+// pixels is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors. factors is 1 for pairs of bfloat16 values, 2 if the weights alone are such pairs.
 type pixels uint8
 
-// bytes is pixels for bytes.
+// bytes is pixels for integers. of is 0 for 16-bit ones and weights in bytes, 1 for bytes.
 type bytes uint8
 
-// toBytes converts a block of channels of n pixels to bytes.
+// toBytes converts a block of channels of n pixels to such integers.
 type toBytes uint8
 
 // toWhole rounds n blocks of 16 values to whole numbers.
@@ -56,7 +56,7 @@ type roundPixels uint8
 // roundRows rounds n pairs of neighbouring pixels to such pairs, channel by channel.
 type roundRows uint8
 
-// pixelSums is the micro-kernel of their weight gradient; factors as in pixels.
+// pixelSums is the micro-kernel of their weight gradient; factors is 1 for pairs of bfloat16 values.
 type pixelSums uint8
 
 // offsets is the micro-kernel of convolutions of planes to blocks of channels, for tiles of some pixels and vectors.

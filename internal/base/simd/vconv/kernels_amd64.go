@@ -74,38 +74,97 @@ func avx512(t *kernels) {
 		t.Pixels[1][13][2] = 55 // pairs13x2AVX512
 		t.Pixels[1][14][2] = 56 // pairs14x2AVX512
 	}
-	if isa.HasBytes() {
-		t.Bytes[1][1] = 1   // bytes1x1AVX512
-		t.Bytes[2][1] = 2   // bytes2x1AVX512
-		t.Bytes[3][1] = 3   // bytes3x1AVX512
-		t.Bytes[4][1] = 4   // bytes4x1AVX512
-		t.Bytes[5][1] = 5   // bytes5x1AVX512
-		t.Bytes[6][1] = 6   // bytes6x1AVX512
-		t.Bytes[7][1] = 7   // bytes7x1AVX512
-		t.Bytes[8][1] = 8   // bytes8x1AVX512
-		t.Bytes[9][1] = 9   // bytes9x1AVX512
-		t.Bytes[10][1] = 10 // bytes10x1AVX512
-		t.Bytes[11][1] = 11 // bytes11x1AVX512
-		t.Bytes[12][1] = 12 // bytes12x1AVX512
-		t.Bytes[13][1] = 13 // bytes13x1AVX512
-		t.Bytes[14][1] = 14 // bytes14x1AVX512
-		t.Bytes[1][2] = 15  // bytes1x2AVX512
-		t.Bytes[2][2] = 16  // bytes2x2AVX512
-		t.Bytes[3][2] = 17  // bytes3x2AVX512
-		t.Bytes[4][2] = 18  // bytes4x2AVX512
-		t.Bytes[5][2] = 19  // bytes5x2AVX512
-		t.Bytes[6][2] = 20  // bytes6x2AVX512
-		t.Bytes[7][2] = 21  // bytes7x2AVX512
-		t.Bytes[8][2] = 22  // bytes8x2AVX512
-		t.Bytes[9][2] = 23  // bytes9x2AVX512
-		t.Bytes[10][2] = 24 // bytes10x2AVX512
-		t.Bytes[11][2] = 25 // bytes11x2AVX512
-		t.Bytes[12][2] = 26 // bytes12x2AVX512
-		t.Bytes[13][2] = 27 // bytes13x2AVX512
-		t.Bytes[14][2] = 28 // bytes14x2AVX512
+	t.Pixels[2][1][1] = 57  // halves1x1AVX512
+	t.Pixels[2][2][1] = 58  // halves2x1AVX512
+	t.Pixels[2][3][1] = 59  // halves3x1AVX512
+	t.Pixels[2][4][1] = 60  // halves4x1AVX512
+	t.Pixels[2][5][1] = 61  // halves5x1AVX512
+	t.Pixels[2][6][1] = 62  // halves6x1AVX512
+	t.Pixels[2][7][1] = 63  // halves7x1AVX512
+	t.Pixels[2][8][1] = 64  // halves8x1AVX512
+	t.Pixels[2][9][1] = 65  // halves9x1AVX512
+	t.Pixels[2][10][1] = 66 // halves10x1AVX512
+	t.Pixels[2][11][1] = 67 // halves11x1AVX512
+	t.Pixels[2][12][1] = 68 // halves12x1AVX512
+	t.Pixels[2][13][1] = 69 // halves13x1AVX512
+	t.Pixels[2][14][1] = 70 // halves14x1AVX512
+	t.Pixels[2][1][2] = 71  // halves1x2AVX512
+	t.Pixels[2][2][2] = 72  // halves2x2AVX512
+	t.Pixels[2][3][2] = 73  // halves3x2AVX512
+	t.Pixels[2][4][2] = 74  // halves4x2AVX512
+	t.Pixels[2][5][2] = 75  // halves5x2AVX512
+	t.Pixels[2][6][2] = 76  // halves6x2AVX512
+	t.Pixels[2][7][2] = 77  // halves7x2AVX512
+	t.Pixels[2][8][2] = 78  // halves8x2AVX512
+	t.Pixels[2][9][2] = 79  // halves9x2AVX512
+	t.Pixels[2][10][2] = 80 // halves10x2AVX512
+	t.Pixels[2][11][2] = 81 // halves11x2AVX512
+	t.Pixels[2][12][2] = 82 // halves12x2AVX512
+	t.Pixels[2][13][2] = 83 // halves13x2AVX512
+	t.Pixels[2][14][2] = 84 // halves14x2AVX512
+	if isa.HasWords() {
+		t.Bytes[0][1][1] = 1   // words1x1AVX512
+		t.Bytes[0][2][1] = 2   // words2x1AVX512
+		t.Bytes[0][3][1] = 3   // words3x1AVX512
+		t.Bytes[0][4][1] = 4   // words4x1AVX512
+		t.Bytes[0][5][1] = 5   // words5x1AVX512
+		t.Bytes[0][6][1] = 6   // words6x1AVX512
+		t.Bytes[0][7][1] = 7   // words7x1AVX512
+		t.Bytes[0][8][1] = 8   // words8x1AVX512
+		t.Bytes[0][9][1] = 9   // words9x1AVX512
+		t.Bytes[0][10][1] = 10 // words10x1AVX512
+		t.Bytes[0][11][1] = 11 // words11x1AVX512
+		t.Bytes[0][12][1] = 12 // words12x1AVX512
+		t.Bytes[0][13][1] = 13 // words13x1AVX512
+		t.Bytes[0][1][2] = 14  // words1x2AVX512
+		t.Bytes[0][2][2] = 15  // words2x2AVX512
+		t.Bytes[0][3][2] = 16  // words3x2AVX512
+		t.Bytes[0][4][2] = 17  // words4x2AVX512
+		t.Bytes[0][5][2] = 18  // words5x2AVX512
+		t.Bytes[0][6][2] = 19  // words6x2AVX512
+		t.Bytes[0][7][2] = 20  // words7x2AVX512
+		t.Bytes[0][8][2] = 21  // words8x2AVX512
+		t.Bytes[0][9][2] = 22  // words9x2AVX512
+		t.Bytes[0][10][2] = 23 // words10x2AVX512
+		t.Bytes[0][11][2] = 24 // words11x2AVX512
+		t.Bytes[0][12][2] = 25 // words12x2AVX512
+		t.Bytes[0][13][2] = 26 // words13x2AVX512
 	}
 	if isa.HasBytes() {
-		t.ToBytes = 1 // toBytesAVX512
+		t.Bytes[1][1][1] = 27  // bytes1x1AVX512
+		t.Bytes[1][2][1] = 28  // bytes2x1AVX512
+		t.Bytes[1][3][1] = 29  // bytes3x1AVX512
+		t.Bytes[1][4][1] = 30  // bytes4x1AVX512
+		t.Bytes[1][5][1] = 31  // bytes5x1AVX512
+		t.Bytes[1][6][1] = 32  // bytes6x1AVX512
+		t.Bytes[1][7][1] = 33  // bytes7x1AVX512
+		t.Bytes[1][8][1] = 34  // bytes8x1AVX512
+		t.Bytes[1][9][1] = 35  // bytes9x1AVX512
+		t.Bytes[1][10][1] = 36 // bytes10x1AVX512
+		t.Bytes[1][11][1] = 37 // bytes11x1AVX512
+		t.Bytes[1][12][1] = 38 // bytes12x1AVX512
+		t.Bytes[1][13][1] = 39 // bytes13x1AVX512
+		t.Bytes[1][14][1] = 40 // bytes14x1AVX512
+		t.Bytes[1][1][2] = 41  // bytes1x2AVX512
+		t.Bytes[1][2][2] = 42  // bytes2x2AVX512
+		t.Bytes[1][3][2] = 43  // bytes3x2AVX512
+		t.Bytes[1][4][2] = 44  // bytes4x2AVX512
+		t.Bytes[1][5][2] = 45  // bytes5x2AVX512
+		t.Bytes[1][6][2] = 46  // bytes6x2AVX512
+		t.Bytes[1][7][2] = 47  // bytes7x2AVX512
+		t.Bytes[1][8][2] = 48  // bytes8x2AVX512
+		t.Bytes[1][9][2] = 49  // bytes9x2AVX512
+		t.Bytes[1][10][2] = 50 // bytes10x2AVX512
+		t.Bytes[1][11][2] = 51 // bytes11x2AVX512
+		t.Bytes[1][12][2] = 52 // bytes12x2AVX512
+		t.Bytes[1][13][2] = 53 // bytes13x2AVX512
+		t.Bytes[1][14][2] = 54 // bytes14x2AVX512
+	}
+	if isa.HasWords() {
+		t.ToBytes[0] = 1 // toWordsAVX512
+	}
+	if isa.HasBytes() {
+		t.ToBytes[1] = 2 // toBytesAVX512
 	}
 	t.ToWhole = 1 // toWholeAVX512
 	if isa.HasBFloat16() {
@@ -235,12 +294,29 @@ func avx2(t *kernels) {
 	t.LeastByte = 0
 	t.SumRows = 16
 	t.SumBlocks = 1
-	t.Pixels[0][1][2] = 57     // pixels1x2AVX2
-	t.Pixels[0][2][2] = 58     // pixels2x2AVX2
-	t.Pixels[0][3][2] = 59     // pixels3x2AVX2
-	t.Pixels[0][4][2] = 60     // pixels4x2AVX2
-	t.Pixels[0][5][2] = 61     // pixels5x2AVX2
-	t.Pixels[0][6][2] = 62     // pixels6x2AVX2
+	t.Pixels[0][1][2] = 85     // pixels1x2AVX2
+	t.Pixels[0][2][2] = 86     // pixels2x2AVX2
+	t.Pixels[0][3][2] = 87     // pixels3x2AVX2
+	t.Pixels[0][4][2] = 88     // pixels4x2AVX2
+	t.Pixels[0][5][2] = 89     // pixels5x2AVX2
+	t.Pixels[0][6][2] = 90     // pixels6x2AVX2
+	t.Pixels[2][1][2] = 91     // halves1x2AVX2
+	t.Pixels[2][2][2] = 92     // halves2x2AVX2
+	t.Pixels[2][3][2] = 93     // halves3x2AVX2
+	t.Pixels[2][4][2] = 94     // halves4x2AVX2
+	t.Pixels[2][5][2] = 95     // halves5x2AVX2
+	t.Pixels[2][6][2] = 96     // halves6x2AVX2
+	t.Pixels[2][1][4] = 97     // halves1x4AVX2
+	t.Pixels[2][2][4] = 98     // halves2x4AVX2
+	t.Bytes[0][1][2] = 55      // words1x2AVX2
+	t.Bytes[0][2][2] = 56      // words2x2AVX2
+	t.Bytes[0][3][2] = 57      // words3x2AVX2
+	t.Bytes[0][4][2] = 58      // words4x2AVX2
+	t.Bytes[0][5][2] = 59      // words5x2AVX2
+	t.Bytes[0][6][2] = 60      // words6x2AVX2
+	t.Bytes[0][1][4] = 61      // words1x4AVX2
+	t.Bytes[0][2][4] = 62      // words2x4AVX2
+	t.ToBytes[0] = 3           // toWordsAVX2
 	t.ToWhole = 2              // toWholeAVX2
 	t.PixelSums[0][6][2] = 7   // pixelSums6x2AVX2
 	t.PixelSums[0][5][2] = 8   // pixelSums5x2AVX2
@@ -455,6 +531,90 @@ func pairs13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, ju
 func pairs14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
 //go:noescape
+func halves1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
 func pixels1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
 //go:noescape
@@ -471,6 +631,30 @@ func pixels5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jump
 
 //go:noescape
 func pixels6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves1x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves2x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
 func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
 	switch number {
@@ -587,19 +771,169 @@ func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32
 	case 56:
 		pairs14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 57:
-		pixels1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 58:
-		pixels2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 59:
-		pixels3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 60:
-		pixels4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 61:
-		pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 62:
+		halves6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 63:
+		halves7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 64:
+		halves8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 65:
+		halves9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 66:
+		halves10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 67:
+		halves11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 68:
+		halves12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 69:
+		halves13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 70:
+		halves14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 71:
+		halves1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 72:
+		halves2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 73:
+		halves3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 74:
+		halves4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 75:
+		halves5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 76:
+		halves6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 77:
+		halves7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 78:
+		halves8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 79:
+		halves9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 80:
+		halves10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 81:
+		halves11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 82:
+		halves12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 83:
+		halves13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 84:
+		halves14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 85:
+		pixels1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 86:
+		pixels2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 87:
+		pixels3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 88:
+		pixels4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 89:
+		pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 90:
 		pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 91:
+		halves1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 92:
+		halves2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 93:
+		halves3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 94:
+		halves4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 95:
+		halves5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 96:
+		halves6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 97:
+		halves1x4AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 98:
+		halves2x4AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	}
 }
+
+//go:noescape
+func words1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
 func bytes1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
@@ -685,74 +1019,176 @@ func bytes13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, ju
 //go:noescape
 func bytes14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
+//go:noescape
+func words1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words1x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
+//go:noescape
+func words2x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+
 func (number bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
 	switch number {
 	case 1:
-		bytes1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 2:
-		bytes2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 3:
-		bytes3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 4:
-		bytes4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 5:
-		bytes5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 6:
-		bytes6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 7:
-		bytes7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 8:
-		bytes8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 9:
-		bytes9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 10:
-		bytes10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 11:
-		bytes11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 12:
-		bytes12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 13:
-		bytes13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 14:
-		bytes14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 15:
-		bytes1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 16:
-		bytes2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 17:
-		bytes3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 18:
-		bytes4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 19:
-		bytes5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 20:
-		bytes6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 21:
-		bytes7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 22:
-		bytes8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 23:
-		bytes9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 24:
-		bytes10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 25:
-		bytes11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 26:
-		bytes12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 27:
-		bytes13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	case 28:
+		bytes2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 29:
+		bytes3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 30:
+		bytes4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 31:
+		bytes5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 32:
+		bytes6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 33:
+		bytes7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 34:
+		bytes8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 35:
+		bytes9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 36:
+		bytes10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 37:
+		bytes11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 38:
+		bytes12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 39:
+		bytes13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 40:
+		bytes14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 41:
+		bytes1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 42:
+		bytes2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 43:
+		bytes3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 44:
+		bytes4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 45:
+		bytes5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 46:
+		bytes6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 47:
+		bytes7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 48:
+		bytes8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 49:
+		bytes9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 50:
+		bytes10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 51:
+		bytes11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 52:
+		bytes12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 53:
+		bytes13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 54:
 		bytes14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 55:
+		words1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 56:
+		words2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 57:
+		words3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 58:
+		words4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 59:
+		words5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 60:
+		words6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 61:
+		words1x4AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+	case 62:
+		words2x4AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
 	}
 }
 
 //go:noescape
+func toWordsAVX512(dst, src *float32, n int, with *float32)
+
+//go:noescape
 func toBytesAVX512(dst, src *float32, n int, with *float32)
+
+//go:noescape
+func toWordsAVX2(dst, src *float32, n int, with *float32)
 
 func (number toBytes) run(dst, src *float32, n int, with *float32) {
 	switch number {
 	case 1:
+		toWordsAVX512(dst, src, n, with)
+	case 2:
 		toBytesAVX512(dst, src, n, with)
+	case 3:
+		toWordsAVX2(dst, src, n, with)
 	}
 }
 

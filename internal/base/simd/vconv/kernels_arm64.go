@@ -15,20 +15,25 @@ func neon(t *kernels) {
 	t.LeastByte = -128
 	t.SumRows = 16
 	t.SumBlocks = 1
-	t.Pixels[0][1][4] = 1 // pixels1x4NEON
-	t.Pixels[0][2][4] = 2 // pixels2x4NEON
-	t.Pixels[0][3][4] = 3 // pixels3x4NEON
-	t.Pixels[0][4][4] = 4 // pixels4x4NEON
-	t.Pixels[0][5][4] = 5 // pixels5x4NEON
+	t.Pixels[0][1][4] = 1  // pixels1x4NEON
+	t.Pixels[0][2][4] = 2  // pixels2x4NEON
+	t.Pixels[0][3][4] = 3  // pixels3x4NEON
+	t.Pixels[0][4][4] = 4  // pixels4x4NEON
+	t.Pixels[0][5][4] = 5  // pixels5x4NEON
+	t.Pixels[2][1][4] = 6  // halves1x4NEON
+	t.Pixels[2][2][4] = 7  // halves2x4NEON
+	t.Pixels[2][3][4] = 8  // halves3x4NEON
+	t.Pixels[2][4][4] = 9  // halves4x4NEON
+	t.Pixels[2][5][4] = 10 // halves5x4NEON
 	if isa.HasBytes() {
-		t.Bytes[1][4] = 1 // bytes1x4NEON
-		t.Bytes[2][4] = 2 // bytes2x4NEON
-		t.Bytes[3][4] = 3 // bytes3x4NEON
-		t.Bytes[4][4] = 4 // bytes4x4NEON
-		t.Bytes[5][4] = 5 // bytes5x4NEON
+		t.Bytes[1][1][4] = 1 // bytes1x4NEON
+		t.Bytes[1][2][4] = 2 // bytes2x4NEON
+		t.Bytes[1][3][4] = 3 // bytes3x4NEON
+		t.Bytes[1][4][4] = 4 // bytes4x4NEON
+		t.Bytes[1][5][4] = 5 // bytes5x4NEON
 	}
 	if isa.HasBytes() {
-		t.ToBytes = 1 // toBytesNEON
+		t.ToBytes[1] = 1 // toBytesNEON
 	}
 	t.ToWhole = 1             // toWholeNEON
 	t.PixelSums[0][6][4] = 1  // pixelSums6x4NEON
@@ -86,6 +91,21 @@ func pixels4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jump
 //go:noescape
 func pixels5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
 
+//go:noescape
+func halves1x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves2x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves3x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
+//go:noescape
+func halves5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+
 func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
 	switch number {
 	case 1:
@@ -98,6 +118,16 @@ func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32
 		pixels4x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	case 5:
 		pixels5x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 6:
+		halves1x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 7:
+		halves2x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 8:
+		halves3x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 9:
+		halves4x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+	case 10:
+		halves5x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 )
 
 // The kernels here multiply values that are rounded to bfloat16, and add the products in float32. A processor with instructions for it multiplies pairs: a
-// float32's place in memory holds two neighbouring channels. Elsewhere each place holds one rounded value, and PixelKernel multiplies. In both the odd
-// channel of a pair comes before the even one, and products are exact, so that sums have the same bits unless a sum is below 2⁻¹²⁶: the instruction
-// makes it zero.
+// float32's place in memory holds two neighbouring channels. Elsewhere weights are such pairs too, which kernels make float32 values as they read them, and each place
+// of pixels holds one rounded value. In both the odd channel of a pair comes before the even one, and products are exact, so that sums have the same bits
+// unless a sum is below 2⁻¹²⁶: the instruction makes it zero.
 
 // PairBlock is the number of channels of a block of pairs.
 const PairBlock = 2 * isa.BlockLanes
@@ -51,36 +51,21 @@ func roundPixelPairs(dst, x []float32, jump, blocks, rows int) {
 // zeros are the channels that are missing.
 var zeros [isa.BlockLanes]float32
 
-// roundPanel rounds a panel of weights: k rows of 32 columns, k even. dst may be src.
+// roundPanel rounds a panel of weights to pairs: k rows of 32 columns, k even. dst may be src.
 func roundPanel(dst, src []float32, k int) {
 	if k%2 > 0 {
 		panic("vconv: a panel of pairs has an odd number of rows")
 	}
-	paired := HasPairs()
 	for p := 0; p < k; p += 2 {
-		even, odd := (*[pixelPanel]float32)(src[p*pixelPanel:]), (*[pixelPanel]float32)(src[(p+1)*pixelPanel:])
-		if paired {
-			vec.PairUp(dst[p/2*pixelPanel:][:pixelPanel], even[:], odd[:])
-			continue
-		}
-		first, second := (*[pixelPanel]float32)(dst[p*pixelPanel:]), (*[pixelPanel]float32)(dst[(p+1)*pixelPanel:])
-		for j := range first {
-			first[j], second[j] = vec.BFloat16(odd[j]), vec.BFloat16(even[j])
-		}
+		vec.PairUp(dst[p/2*pixelPanel:][:pixelPanel], src[p*pixelPanel:][:pixelPanel], src[(p+1)*pixelPanel:][:pixelPanel])
 	}
 }
 
 // unroundPanel writes the values of a panel that roundPanel has made.
 func unroundPanel(dst, src []float32, k int) {
-	paired := HasPairs()
 	for at := range k / 2 * pixelPanel {
 		to := dst[at/pixelPanel*2*pixelPanel+at%pixelPanel:]
-		if paired {
-			to[0], to[pixelPanel] = vec.Unpair(src[at])
-		} else {
-			from := src[at/pixelPanel*2*pixelPanel+at%pixelPanel:]
-			to[0], to[pixelPanel] = from[pixelPanel], from[0]
-		}
+		to[0], to[pixelPanel] = vec.Unpair(src[at])
 	}
 }
 

@@ -73,7 +73,7 @@ func TestUnroundPanel(t *testing.T) {
 	simdtest.EachTarget(t, func(t *testing.T) {
 		for _, k := range []int{2, 32, 34} {
 			_, w := simdtest.Banded(k*pixelPanel, 1)
-			panel, got := make([]float32, PairPlaces(len(w))), make([]float32, len(w))
+			panel, got := make([]float32, len(w)/2), make([]float32, len(w))
 			roundPanel(panel, w, k)
 			unroundPanel(got, panel, k)
 			for i, v := range w {

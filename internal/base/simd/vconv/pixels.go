@@ -24,7 +24,11 @@ func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jump
 
 func pixelKernel(factors kind, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
 	const lanes = isa.BlockLanes
-	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(blocks*lanes-1)*pixelPanel+n*lanes-1]
+	deep := blocks * lanes // rows of b
+	if factors == halves {
+		deep /= 2
+	}
+	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(deep-1)*pixelPanel+n*lanes-1]
 	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
 	each, less, more := even(rows, have.TilePixels)
 	if more > 0 {
@@ -56,11 +60,14 @@ func spread(n, jump int) (blocks, vectors, apart int) {
 func pixelTiles(factors kind, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
 	const lanes = isa.BlockLanes
 	step, vectors, apart := spread(n, jumpC)
+	if both := 2 * vectors; n > step && both < len(have.Pixels[factors][rows]) && have.Pixels[factors][rows][both] != none {
+		step, vectors, apart = n, both, jumpC
+	}
 	kernel := have.Pixels[factors][rows][vectors]
 	if kernel == none {
 		for j := range n {
 			for i := range tiles * rows {
-				pixelGo(blocks, a[i*lanes:], jumpA, b[j*lanes:], start[j*lanes:], c[j*jumpC+i*lanes:], accumulate, floor)
+				pixelGo(factors, blocks, a[i*lanes:], jumpA, b[j*lanes:], start[j*lanes:], c[j*jumpC+i*lanes:], accumulate, floor)
 			}
 		}
 		return
@@ -71,11 +78,22 @@ func pixelTiles(factors kind, blocks int, a []float32, jumpA int, b, start, c []
 }
 
 // pixelGo computes a block of columns of one pixel.
-func pixelGo(blocks int, a []float32, jumpA int, b, start, c []float32, accumulate, floor bool) {
-	for lane := 0; lane < isa.BlockLanes; lane += len(vec.Eight{}) {
+func pixelGo(factors kind, blocks int, a []float32, jumpA int, b, start, c []float32, accumulate, floor bool) {
+	const lanes = isa.BlockLanes
+	var rows [lanes * len(vec.Eight{})]float32 // of float32 weights, if b has pairs
+	for lane := 0; lane < lanes; lane += len(vec.Eight{}) {
 		sums := vec.Eight(start[lane:])
 		for block := range blocks {
-			sums.AddProducts(isa.BlockLanes, a[block*jumpA:], 1, b[block*isa.BlockLanes*pixelPanel+lane:], pixelPanel)
+			if factors != halves {
+				sums.AddProducts(lanes, a[block*jumpA:], 1, b[block*lanes*pixelPanel+lane:], pixelPanel)
+				continue
+			}
+			for at := range len(rows) / 2 {
+				p, j := at/len(sums), at%len(sums)
+				even, odd := vec.Unpair(b[(block*lanes/2+p)*pixelPanel+lane+j])
+				rows[2*p*len(sums)+j], rows[(2*p+1)*len(sums)+j] = odd, even
+			}
+			sums.AddProducts(lanes, a[block*jumpA:], 1, rows[:], len(sums))
 		}
 		finish(&sums, c[lane:], accumulate, floor)
 	}
