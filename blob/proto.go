@@ -74,7 +74,14 @@ func (f *inFile) Restore(values []float32) {
 	if err := f.from.Data(f.p, values); err != nil {
 		panic(&pages.Unreadable{Err: err})
 	}
-	f.end()
+}
+
+// part reads some of the values.
+func (f *inFile) part(dst []float32, first int) error {
+	if err := f.from.Part(f.p, dst, first); err != nil {
+		return &pages.Unreadable{Err: err}
+	}
+	return nil
 }
 
 // end says that the file is not needed any more.

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/swcaffe/swcaffe/internal/base/pages"
@@ -25,6 +26,7 @@ type stowage struct {
 	holds int       // layers that read the values now
 	seen  bool      // a slice of the values is with somebody who may keep it
 	stays bool      // the values are not stowed, because a layer reads them in every run
+	file  *inFile   // where frozen values came from
 
 	made any    // see Made
 	from uint64 // the version of the values that it was made of
@@ -56,7 +58,7 @@ func (b *Blob) Free() {
 
 // Stow drops the values, since by can bring back those of version v, and ends the caller's Hold if it has one. If the values are others by now, if
 // somebody may write to them or if other layers read them, it does nothing and is not ok. Whoever has a slice of them keeps it; if nobody has, Stow
-// returns their memory, with the values in it.
+// returns their memory, with the values in it. Values that are still in their file (LoadLater) stay there if they are frozen; by takes the file's place if not.
 func (b *Blob) Stow(v Version, by Restorer, held bool) (memory []float32, ok bool) {
 	s, others := b.storageOf(&b.data), 0
 	k := s.stow
@@ -68,6 +70,11 @@ func (b *Blob) Stow(v Version, by Restorer, held bool) (memory []float32, ok boo
 	if others = k.holds; held {
 		others--
 	}
+	if f, ok := k.by.(*inFile); ok && !s.frozen && !s.open && v == (Version{s, s.version}) {
+		f.end() // nobody has looked, and there is something else in the file's place
+		k.by = by
+		return nil, true
+	}
 	if k.by != nil || k.stays || others > 0 || s.open || v != (Version{s, s.version}) || len(s.buf) == 0 {
 		return nil, false
 	}
@@ -76,6 +83,44 @@ func (b *Blob) Stow(v Version, by Restorer, held bool) (memory []float32, ok boo
 	}
 	s.buf, k.seen = nil, false
 	return memory, true
+}
+
+// Parts calls use with a function that reads values from the file that they are still in: as many as dst holds, from number first on. If they are in memory, it
+// does nothing and is not ok.
+func (b *Blob) Parts(use func(read func(dst []float32, first int) error) error) (ok bool, err error) {
+	k := b.storageOf(&b.data).stow
+	if k == nil {
+		return false, nil
+	}
+	k.Lock()
+	f, ok := k.by.(*inFile)
+	if ok {
+		f.from.Keep()
+	}
+	k.Unlock()
+	if !ok {
+		return false, nil
+	}
+	defer f.end()
+	return true, use(f.part)
+}
+
+// Origin returns what brings frozen values back from the file that they come from (LoadLater), which it keeps open; nil if there is none.
+func (b *Blob) Origin() Restorer {
+	s := b.storageOf(&b.data)
+	k := s.stow
+	if k == nil || !s.frozen {
+		return nil
+	}
+	k.Lock()
+	defer k.Unlock()
+	if f, ok := k.by.(*inFile); ok {
+		return f
+	}
+	if k.file == nil {
+		return nil // not a nil *inFile
+	}
+	return k.file
 }
 
 // Stowed reports whether the values are stowed.
@@ -114,6 +159,13 @@ func (s *storage) bring() {
 		values = pages.Floats(k.count)
 	}
 	k.by.Restore(values)
+	if f, ok := k.by.(*inFile); ok {
+		if s.frozen && runtime.GOOS != "windows" { // there nobody could replace the file
+			k.file = f
+		} else {
+			f.end()
+		}
+	}
 	s.buf, k.room, k.by = values, nil, nil
 }
 

@@ -7,26 +7,45 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/swcaffe/swcaffe/cpe"
 )
 
 // laterNet has 4 MB of weights.
 const laterNet = `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 1024 } } }
-layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 1024 weight_filler { type: "msra" } } }`
+layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 1024 weight_filler { type: "msra" } }
+  quantization_param { input_scale: 0.02 input_zero_point: 128 } }`
 
 // laterFolded has a convolution into whose 2 MB of weights those of the Scale layer are folded.
 const laterFolded = `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 256 dim: 2 dim: 2 } } }
-layer { name: "c" type: "Convolution" bottom: "x" top: "y" convolution_param { num_output: 512 kernel_size: 2 bias_term: false weight_filler { type: "msra" } } }
+layer { name: "c" type: "Convolution" bottom: "x" top: "y" convolution_param { num_output: 512 kernel_size: 2 bias_term: false weight_filler { type: "msra" } }
+  quantization_param { input_scale: 0.02 input_zero_point: 128 } }
 layer { name: "s" type: "Scale" bottom: "y" top: "y" scale_param { filler { type: "gaussian" std: 2 } } }`
 
 // TestWeightsWhenNeeded: a model's weights are read when a layer needs them, from the file that was there when the model was loaded. If that was written to, the
 // errors of plans and of all runs name it.
 func TestWeightsWhenNeeded(t *testing.T) {
 	for name, net := range map[string]string{"inner product": laterNet, "folded convolution": laterFolded} {
-		t.Run(name, func(t *testing.T) { weightsWhenNeeded(t, write(t, "later.prototxt", net)) })
+		for _, precision := range []string{cpe.FP32, cpe.BF16} {
+			t.Run(name+" in "+precision, func(t *testing.T) { weightsWhenNeeded(t, write(t, "later.prototxt", net), in(t, precision)) })
+		}
 	}
 }
 
-func weightsWhenNeeded(t *testing.T, path string) {
+// in is this computer with a precision.
+func in(t *testing.T, precision string) *cpe.Spec {
+	t.Helper()
+	spec, err := cpe.Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, err = spec.WithPrecision(precision); err != nil {
+		t.Fatal(err)
+	}
+	return &spec
+}
+
+func weightsWhenNeeded(t *testing.T, path string, machine *cpe.Spec) {
 	for what, c := range map[string]struct {
 		change func(file string) error
 		fails  string
@@ -46,13 +65,13 @@ func weightsWhenNeeded(t *testing.T, path string) {
 			continue // an open file stays as it is
 		}
 		file := save(t, plainNet(t, path, 5))
-		want := run(t, session(t, load(t, Options{Net: path, Weights: file}), 1), Array{Values: noise(1024, 1)})[0]
+		want := run(t, session(t, load(t, Options{Net: path, Weights: file, Machine: machine}), 1), Array{Values: noise(1024, 1)})[0]
 		fails := func(err error) bool {
 			return err != nil && strings.Contains(err.Error(), file) && strings.Contains(err.Error(), c.fails) && !strings.Contains(err.Error(), "goroutine")
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		m := load(t, Options{Net: path, Weights: file})
+		m := load(t, Options{Net: path, Weights: file, Machine: machine})
 		if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 1<<20 {
 			t.Errorf("loading takes %d bytes of memory", after.TotalAlloc-before.TotalAlloc)
 		}
@@ -75,7 +94,7 @@ func weightsWhenNeeded(t *testing.T, path string) {
 	}
 }
 
-// TestWeightFilesAreClosed: of two files of weights the last one counts, and the other is closed at once; the last one when its values have been read.
+// TestWeightFilesAreClosed: of two files of weights the last one counts, and the other is closed at once.
 func TestWeightFilesAreClosed(t *testing.T) {
 	const files = "/proc/self/fd"
 	if _, err := os.Stat(files); err != nil {
@@ -100,10 +119,42 @@ func TestWeightFilesAreClosed(t *testing.T) {
 		t.Errorf("%d files are open after loading, want 1", n)
 	}
 	got := run(t, session(t, m, 1), Array{Values: noise(1024, 1)})[0]
-	if n := open(); n != 0 {
-		t.Errorf("%d files are open after a run, want none", n)
+	if n := open(); n != 1 {
+		t.Errorf("%d files are open after a run, want 1", n)
 	}
 	if want := run(t, session(t, load(t, Options{Net: path, Weights: last}), 1), Array{Values: noise(1024, 1)})[0]; !slices.Equal(got, want) {
 		t.Error("the weights are not those of the last file")
+	}
+}
+
+// TestWeightsComeBack: of a model whose layers read packed weights, rounded ones too, its own are not in memory; they are those of the file when somebody looks.
+func TestWeightsComeBack(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the files of weights are not kept open")
+	}
+	for name, text := range map[string]string{"inner product": laterNet, "folded convolution": laterFolded} {
+		path := write(t, "later.prototxt", text)
+		of := plainNet(t, path, 5)
+		file := save(t, of)
+		for _, precision := range []string{cpe.FP32, cpe.BF16, cpe.INT8} {
+			t.Run(name+" in "+precision, func(t *testing.T) {
+				m := load(t, Options{Net: path, Weights: file, Machine: in(t, precision)})
+				s := session(t, m, 1)
+				x := Array{Values: noise(1024, 1)}
+				want := run(t, s, x)[0]
+				weights := m.weights.Learnable()[0].Blob
+				for range 2 {
+					if inPlace := name == "inner product" && precision == cpe.FP32; !inPlace && !weights.Stowed() {
+						t.Error("the weights are in memory after a run")
+					}
+					if !slices.Equal(weights.Values(), of.Learnable()[0].Blob.Values()) {
+						t.Error("the weights are not those of the file")
+					}
+					if got := run(t, session(t, m, 1), x)[0]; !slices.Equal(got, want) {
+						t.Error("another session has other results")
+					}
+				}
+			})
+		}
 	}
 }

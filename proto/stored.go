@@ -49,6 +49,16 @@ func (s *Stored) Data(p *caffepb.BlobProto, dst []float32) error {
 	return s.floats(dst, p.Data, p.DoubleData, s.spans(p).data)
 }
 
+// Part is Data for as many of a blob's values as dst holds, from number first on; it is for values that are still in the file (Far).
+func (s *Stored) Part(p *caffepb.BlobProto, dst []float32, first int) error {
+	far := s.spans(p).data
+	part := span{far.at + floatBytes*int64(first), floatBytes * int64(len(dst))}
+	if first < 0 || part.at+part.bytes > far.at+far.bytes {
+		return fmt.Errorf("values %d to %d are not in the %d bytes of a blob", first, first+len(dst), far.bytes)
+	}
+	return s.read(dst, part)
+}
+
 // Diff is Data for the gradients.
 func (s *Stored) Diff(p *caffepb.BlobProto, dst []float32) error {
 	return s.floats(dst, p.Diff, p.DoubleDiff, s.spans(p).diff)

@@ -76,6 +76,12 @@ func (f *Fixed) Take(m *cpe.Machine, own []*blob.Blob, k op.Keeper, inference bo
 			f.packed = &of.Weights
 		}
 	}
+	if k, ok := k.(op.PartKeeper); ok && f.packed != nil && !k.Keeps(f.packed) {
+		pack := func(read func(dst []float32, first int) error) error { return k.PackParts(f.packed, read) }
+		if _, err := f.weights.Parts(pack); err != nil {
+			return nil, nil, nil, err
+		}
+	}
 	if k != nil && k.Keeps(f.packed) {
 		return nil, b, f.packed, nil
 	}
@@ -87,8 +93,7 @@ func (f *Fixed) Take(m *cpe.Machine, own []*blob.Blob, k op.Keeper, inference bo
 func (f *Fixed) Settle(k op.Keeper) {
 	keeps := k != nil && k.Keeps(f.packed)
 	if keeps {
-		// Rounded weights are not to replace those of other nets.
-		if form := k.Form(f.packed); form != nil && !(form.Rounds && f.weights.Frozen()) && stow(f.weights, form, f.held) {
+		if by := f.restorer(k.Form(f.packed)); by != nil && stow(f.weights, by, f.held) {
 			f.held = false
 		}
 	}
@@ -97,9 +102,20 @@ func (f *Fixed) Settle(k op.Keeper) {
 		f.weights.Free()
 		f.held = false
 	}
-	if f.folded != nil && f.folded.lost != nil {
-		stow(f.of[0], f.folded, false)
+	if f.folded != nil {
+		f.folded.stow(f.of[0])
 	}
+}
+
+// restorer returns what brings weights back that a kernel keeps packed in a form, nil if nothing does. A form is nil if they cannot be had from it.
+func (f *Fixed) restorer(form *op.Form) blob.Restorer {
+	switch exact := form != nil && !form.Rounds; {
+	case form != nil && (exact || !f.weights.Frozen()): // rounded weights are not to replace those of other nets
+		return form
+	case f.Folds():
+		return f.folded.again(f.of[0])
+	}
+	return f.weights.Origin()
 }
 
 // stow stows weights that are worth it, since by can bring them back. held says that the caller holds them.

@@ -66,10 +66,17 @@ func (f *folded) share(m *cpe.Machine, own *blob.Blob, inference bool) error {
 	if f.w.Seal(); own.Frozen() {
 		f.w.Freeze()
 	}
-	if f.lost != nil {
+	f.stow(own)
+	return nil
+}
+
+// stow stows the layer's own weights, which come back from their file or from those here.
+func (f *folded) stow(own *blob.Blob) {
+	if by := own.Origin(); by != nil {
+		stow(own, by, false)
+	} else if f.lost != nil {
 		stow(own, f, false)
 	}
-	return nil
 }
 
 // compute computes the weights, and lost if own is to be stowed.
@@ -80,7 +87,7 @@ func (f *folded) compute(m *cpe.Machine, own *blob.Blob, stows bool) error {
 		w = blob.New(own.Shape()...)
 	}
 	f.run = folding{factor: f.factor, from: from, to: w.Data()}
-	if stows {
+	if stows && own.Origin() == nil {
 		f.run.lost = newLost(len(f.factor), len(from)/len(f.factor))
 	}
 	err := m.Run(&f.run, m.GroupsFor(len(from), fewest))
@@ -120,4 +127,28 @@ func (f *folded) Restore(values []float32) {
 	copy(values, f.w.Hold(false))
 	f.w.Free()
 	f.lost.restore(values)
+}
+
+// again returns what computes the weights once more from the layer's own, nil if these cannot be had without them.
+func (f *folded) again(own *blob.Blob) blob.Restorer {
+	if own.Origin() == nil {
+		return nil
+	}
+	return &refolding{f, own}
+}
+
+// refolding brings folded weights back that were stowed.
+type refolding struct {
+	*folded
+	own *blob.Blob
+}
+
+// Restore implements blob.Restorer.
+func (r *refolding) Restore(values []float32) {
+	from, n := r.own.Hold(false), len(values)/len(r.factor)
+	for o, factor := range r.factor {
+		vec.Scale(values[o*n:(o+1)*n], from[o*n:(o+1)*n], float32(factor))
+	}
+	r.own.Free()
+	stow(r.own, r.own.Origin(), false)
 }

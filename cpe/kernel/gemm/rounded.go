@@ -28,6 +28,7 @@ type rounded struct {
 	packing factors.Packing
 	depth   int // blocks of K of one pass
 	fixed   *op.Weights
+	read    op.Parts // of B, while it is packed from parts
 	op.Kept
 	operands
 
@@ -117,6 +118,17 @@ func (r *rounded) Run(a, b, bias, c []float32) error {
 	return r.machine.Run(r, 0)
 }
 
+// PackParts implements op.PartKeeper: the rows of B' of a panel are a part. Rows of B have no parts.
+func (r *rounded) PackParts(of *op.Weights, read op.Parts) error {
+	if !r.shape.TransB {
+		return nil
+	}
+	r.fixed, r.read = of, read
+	defer func() { r.read = nil }()
+	r.machine.TakeScratch(r.reserved())
+	return r.Pack(of, func() error { return r.machine.Run(&r.packsRight, 0) })
+}
+
 // packed returns packed A and packed B.
 func (r *rounded) packed(g *cpe.CoreGroup) (left, right []float32) {
 	size := r.blocks() * r.jump()
@@ -162,15 +174,26 @@ func (r *roundRight) RunGroup(g *cpe.CoreGroup) error {
 	_, right := r.packed(g)
 	lo, hi := g.Share(r.panels())
 	var rows [vconv.ByteBlock * factors.Panel]float32
+	var part []float32
+	if r.read != nil && lo < hi {
+		part = make([]float32, factors.Panel*r.shape.K)
+	}
 	for p := lo; p < hi; p++ {
 		first := p * factors.Panel
-		steps := r.packing.StepsOf(first, min(factors.Panel, r.shape.N-first), r.column)
+		n := min(factors.Panel, r.shape.N-first)
+		b := part
+		if part == nil {
+			b = r.b[r.panelOfB(p):]
+		} else if err := r.read(part[:n*r.shape.K], first*r.shape.K); err != nil {
+			return err
+		}
+		steps := r.packing.StepsOf(first, n, func(o int) []float32 { return r.column(b, o-first) })
 		head := right[r.rows(p, 0)-r.packing.Head():]
 		if steps != nil {
 			r.packing.Begin(head, steps)
 		}
 		for block := range r.blocks() {
-			r.turn(r.b, rows[:], p, block, false)
+			r.turn(b, rows[:], p, block, false)
 			r.packing.Round(rows[:], steps)
 			if steps != nil {
 				r.packing.AddToHead(head, rows[:], r.packing.Block())
@@ -181,33 +204,41 @@ func (r *roundRight) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// column returns a column of B: a row of B', or a copy.
-func (r *rounded) column(o int) []float32 {
+// panelOfB is where the first of a panel's columns of B begins.
+func (r *rounded) panelOfB(p int) int {
+	if r.shape.TransB {
+		return p * roundedPanel * r.shape.K
+	}
+	return p * roundedPanel
+}
+
+// column returns column o of B from a panel's first column on, which is at b: a row of B', or a copy.
+func (r *rounded) column(b []float32, o int) []float32 {
 	k := r.shape.K
 	if r.shape.TransB {
-		return r.b[o*k : (o+1)*k]
+		return b[o*k : (o+1)*k]
 	}
 	list := make([]float32, k)
-	vec.CopyRows(list, 1, r.b[o:], r.shape.N, k, 1)
+	vec.CopyRows(list, 1, b[o:], r.shape.N, k, 1)
 	return list
 }
 
-// turn copies a block of K of a panel from B to rows of the panel, with zeros behind K and N, or back.
+// turn copies a block of K of a panel from B, whose first column of the panel is at b, to rows of the panel, with zeros behind K and N, or back.
 func (r *rounded) turn(b, rows []float32, p, block int, back bool) {
 	row, col := block*r.packing.Block(), p*roundedPanel
 	k, n := min(r.packing.Block(), r.shape.K-row), min(roundedPanel, r.shape.N-col)
 	if !back && (k < r.packing.Block() || n < roundedPanel) {
 		clear(rows)
 	}
-	switch at := b[col*r.shape.K+row:]; {
+	switch {
 	case r.shape.TransB && back:
-		vec.Transpose(at, rows, r.shape.K, roundedPanel, k, n)
+		vec.Transpose(b[row:], rows, r.shape.K, roundedPanel, k, n)
 	case r.shape.TransB:
-		vec.Transpose(rows, at, roundedPanel, r.shape.K, n, k)
+		vec.Transpose(rows, b[row:], roundedPanel, r.shape.K, n, k)
 	case back:
-		vec.CopyRows(b[row*r.shape.N+col:], r.shape.N, rows, roundedPanel, k, n)
+		vec.CopyRows(b[row*r.shape.N:], r.shape.N, rows, roundedPanel, k, n)
 	default:
-		vec.CopyRows(rows, roundedPanel, b[row*r.shape.N+col:], r.shape.N, k, n)
+		vec.CopyRows(rows, roundedPanel, b[row*r.shape.N:], r.shape.N, k, n)
 	}
 }
 
@@ -217,7 +248,7 @@ func (r *rounded) restore(w, packed []float32) {
 	for p := range r.panels() {
 		for block := range r.blocks() {
 			r.packing.Unpack(rows, packed[r.rows(p, block):], 1)
-			r.turn(w, rows, p, block, true)
+			r.turn(w[r.panelOfB(p):], rows, p, block, true)
 		}
 	}
 }

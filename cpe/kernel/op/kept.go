@@ -84,6 +84,16 @@ type Keeper interface {
 	Form(of *Weights) *Form
 }
 
+// Parts reads weights that are not in memory: as many as dst holds, from number first on. Several goroutines may call it.
+type Parts func(dst []float32, first int) error
+
+// PartKeeper is implemented by kernels that may pack weights from parts, so that not all of them are in memory at a time.
+type PartKeeper interface {
+	Keeper
+	// PackParts packs weights that do not change, or does nothing if the kernel needs all of them.
+	PackParts(of *Weights, read Parts) error
+}
+
 // Pack calls a function that packs this run's weights, unless they do not change and are packed.
 func (k *Kept) Pack(fixed *Weights, pack func() error) error {
 	if k.of != fixed {
