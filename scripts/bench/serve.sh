@@ -3,7 +3,7 @@
 # 80 % of the load at saturation, and the answers at 4 times that load; then each two nets together, on one server; and beside each, ONNX Runtime behind a server of Node's. A table at
 # the end has each figure with what is asked of it. With the defaults it takes about eight minutes. Each request has images as binary FP32. The load comes from a process of its own on
 # the same computer, which takes some of the cores: npm's autocannon, and for latencies vegeta, whose requests are evenly apart (autocannon sends those of a second at its beginning); the
-# load at saturation of which it sends 80 % is vegeta's own. So the seconds that the processors spend on an image are printed too, in the server with its kernel's part, and in the
+# load at saturation of which it sends 80 % is vegeta's own. Latencies are measured five times; the middle one counts. So the seconds that the processors spend on an image are printed too, in the server with its kernel's part, and in the
 # direct run: their ratio holds also where the load takes cores, but not where other programs run. The ratios of the second kind are to the direct images times the part of the cores' time
 # that the load has not taken. Weights are those that the nets' fillers give.
 #
@@ -16,7 +16,7 @@
 # autocannon, vegeta and onnxruntime-node are installed into build/ if they are not there. build/swcaffe-serve is the program.
 set -eEuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-cannon=9.0.0 vegeta=v12.12.0 runtime=1.30.0 seconds=10 batch=8 iterations=20 peer=1 nets=()
+cannon=9.0.0 vegeta=v12.12.0 runtime=1.30.0 seconds=10 batch=8 iterations=20 peer=1 windows=5 nets=()
 while (($#)); do
   case $1 in
     -seconds) seconds=$2; shift 2 ;;
@@ -182,7 +182,16 @@ even() {
   local rate=(-rate "$2/1s")
   [ "$2" != 0 ] || rate=(-rate 0 -max-workers "$connections")
   printf 'POST %s/v2/models/%s/infer\nInference-Header-Content-Length: %s\n@%s\n' "$url" "$3" "$(cat "$dir/$3.body.head")" "$dir/$3.body" >"$dir/targets"
-  build/vegeta/vegeta attack -targets "$dir/targets" "${rate[@]}" -duration "${seconds}s" | build/vegeta/vegeta report -type json >"$dir/$1.json"
+  build/vegeta/vegeta attack -targets "$dir/targets" "${rate[@]}" -duration "$((seconds / 2 + 1))s" | build/vegeta/vegeta report -type json >"$dir/$1.json"
+}
+
+# middle writes part.json: the window whose 99th percentile over the median is in the middle of those of part0.json and so on, with all windows' requests without a 200.
+middle() {
+  node -e "
+    const fs = require('fs'), all = [...Array($windows).keys()].map(i => JSON.parse(fs.readFileSync('$dir/part' + i + '.json')));
+    const tail = r => r.latencies['99th'] / r.latencies['50th'], failed = r => r.requests - (r.status_codes['200'] || 0);
+    all.sort((a, b) => tail(a) - tail(b));
+    fs.writeFileSync('$dir/part.json', JSON.stringify({...all[all.length >> 1], failed: all.reduce((n, r) => n + failed(r), 0), tails: all.map(r => tail(r).toFixed(2)).join(' ')}));"
 }
 
 # resident prints the server's memory in MB.
@@ -198,7 +207,7 @@ served() { field "$dir/$1.json" "(r[${2:-0}]['2xx'] * $3 / r[${2:-0}].duration).
 connections=$((4 * batch))
 too='(r[0].statusCodeStats["429"] || {count: 0}).count'
 printf '%-10s %9s %6s %9s %9s %6s %9s %8s %8s %6s %8s %8s %8s %8s %6s %9s\n' net direct/s batch 'cpu ms' served/s ratio 'cpu ms' 'p50 80%' 'p99 80%' ratio 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4' ratio ORT/s
-declare -A speed starting held
+declare -A speed starting held tails
 for net in "${nets[@]}"; do
   prepare "$net"
   items=${images_of[$net]}
@@ -213,8 +222,9 @@ for net in "${nets[@]}"; do
   rest=$left
   spent=$(node -p "(1000 * $cpu / ($(field "$dir/full.json" "r[0]['2xx']") * $items)).toFixed(3)")
   answered=$(field "$dir/full.json" "r[0]['2xx'] / r[0].duration")
-  seconds=$((seconds / 2 + 1)) even all 0 "$net"
-  even part "$(field "$dir/all.json" 'Math.max(1, Math.round(r.throughput * 0.8))')" "$net"
+  even all 0 "$net"
+  for ((i = 0; i < windows; i++)); do even "part$i" "$(field "$dir/all.json" 'Math.max(1, Math.round(r.throughput * 0.8))')" "$net"; done
+  middle
   seconds=2 load over $((4 * connections)) "$(node -p "Math.ceil(4 * $answered)")" "$net" # memory for as many requests at a time
   before=$(resident)
   load over $((4 * connections)) "$(node -p "Math.ceil(4 * $answered)")" "$net"
@@ -238,7 +248,8 @@ for net in "${nets[@]}"; do
   asked "$net: images a second, of the direct ones" "$ratio" '>=' 0.9
   asked "$net: the same, on the cores that the load leaves" "$ratio / $rest" '>=' 0.9
   asked "$net: 99th percentile to median at 80 %" "$tail" '<=' 3
-  asked "$net: 80 %: requests that were not answered 200" "$(field "$dir/part.json" 'r.requests - (r.status_codes["200"] || 0)')" '<=' 0
+  tails[$net]=$(field "$dir/part.json" r.tails)
+  asked "$net: 80 %: requests that were not answered 200" "$(field "$dir/part.json" r.failed)" '<=' 0
   asked "$net: 4 times the load: answers but 200 and 429" "$wrong" '<=' 0
   asked "$net: 4 times the load: median to that at saturation" "$slower" '<=' 1.3
   asked "$net: 4 times the load: memory after to before" "$after / $before" '<=' 1.1
@@ -281,7 +292,7 @@ if ((${#nets[@]} > 1)); then
   done
 fi
 echo
-for net in "${nets[@]}"; do echo "$net: ready after ${starting[$net]}; ${held[$net]} MB with all plans"; done
+for net in "${nets[@]}"; do echo "$net: ready after ${starting[$net]}; ${held[$net]} MB with all plans; at 80 %, the 99th percentile over the median by window: ${tails[$net]}"; done
 if command -v cc >/dev/null; then
   cc -O2 -pthread -o "$dir/read" scripts/bench/read.c
   for net in "${nets[@]}"; do "$dir/read" "$dir/$net.caffemodel"; done
