@@ -17,7 +17,7 @@ import (
 var Classify = cli.Command{
 	Name:     "classify",
 	Synopsis: "name what images show",
-	Args:     "DEPLOY WEIGHTS MEAN LABELS IMAGE... [-top 5] [-csv FILE]",
+	Args:     "DEPLOY WEIGHTS MEAN LABELS IMAGE... [-top 5] [-csv FILE] | -model DEPLOY -weights FILES [-mean MEAN] [-labels LABELS] IMAGE...",
 	Example:  "swcaffe classify deploy.prototxt net.caffemodel train_val.prototxt labels.txt photos/",
 	Words:    []string{"model", "weights", "mean", "labels", "image..."},
 	Quiet:    true,
@@ -30,8 +30,8 @@ MEAN says what happens to images:
   mean.binaryproto     as Caffe's classification example: the image gets the size of the input, and the mean of each channel is subtracted
   none                 the same without a mean
 
-Without MEAN (-model, -weights and -labels as flags) it is the transform_param of DEPLOY's Input layer. As in Caffe's example, nothing else is
-printed: -logtostderr shows the log. An image among several that cannot be read is named and left out, and the exit code is 1.`,
+With -model and -weights as flags, MEAN and LABELS may be left out, or be -mean and -labels. Without MEAN it is the transform_param of DEPLOY's Input
+layer; without LABELS classes have numbers. As in Caffe's example, nothing else is printed: -logtostderr shows the log. An image among several that cannot be read is named and left out, and the exit code is 1.`,
 	Do: cli.With(classifyFlags, classify),
 }
 
@@ -56,8 +56,9 @@ type classifyOptions struct {
 }
 
 func classify(e *cli.Env, o *classifyOptions) error {
-	if o.model == "" || o.weights == "" || o.labels == "" || len(o.images) == 0 {
-		return cli.Usagef("need five words: swcaffe classify DEPLOY WEIGHTS MEAN LABELS IMAGE...")
+	o.shift()
+	if o.model == "" || o.weights == "" || len(o.images) == 0 {
+		return cli.Usagef("need a net, weights and images: swcaffe classify DEPLOY WEIGHTS MEAN LABELS IMAGE..., or -model DEPLOY -weights FILES IMAGE...")
 	}
 	if o.top < 1 {
 		return cli.Usagef("-top %d: at least one label is needed", o.top)
@@ -77,6 +78,18 @@ func classify(e *cli.Env, o *classifyOptions) error {
 		return err
 	}
 	return o.run(e, m)
+}
+
+// shift makes words images that have been taken for MEAN and LABELS, as where -model and -weights are flags.
+func (o *classifyOptions) shift() {
+	var images []string
+	for _, word := range []*string{&o.mean, &o.labels} {
+		if cli.IsImage(*word) {
+			images = append(images, *word)
+			*word = ""
+		}
+	}
+	o.images = append(images, o.images...)
 }
 
 // noLabels is the -labels of classes without names.
