@@ -78,6 +78,15 @@ func CountOf(shape ...int) int {
 	return n
 }
 
+// SizeOf is CountOf for counts that no memory holds, so that errors state them.
+func SizeOf(shape ...int) float64 {
+	n := 1.0
+	for _, d := range shape {
+		n *= float64(d)
+	}
+	return n
+}
+
 // Reshape sets the shape. Values survive while the storage is large enough; new storage is zero. Reshape panics with a pages.TooMuch if the
 // values exceed the computer's memory.
 func (b *Blob) Reshape(shape ...int) {
@@ -86,14 +95,13 @@ func (b *Blob) Reshape(shape ...int) {
 			panic(fmt.Sprintf("blob: extent %d of axis %d is negative", d, i))
 		}
 	}
-	n := CountOf(shape...)
-	if b.data != nil && b.data.shadow {
-		pages.DemandShape(float64(n))
+	if n := SizeOf(shape...); b.data != nil && b.data.shadow {
+		pages.DemandShape(n)
 	} else {
-		pages.Demand(float64(n))
+		pages.Demand(n)
 	}
 	b.shape = append(b.shape[:0], shape...)
-	b.count = n
+	b.count = CountOf(shape...)
 	if b.data == nil {
 		b.data, b.diff = &storage{}, &storage{}
 	}

@@ -94,6 +94,6 @@ func (d *Device) CheckShape(what string, shape []int) error {
 			return fmt.Errorf("%s of shape %v: axis %d is longer than %d", what, shape, axis, blob.MaxCount)
 		}
 	}
-	pages.DemandShape(float64(blob.CountOf(shape...)))
+	pages.DemandShape(blob.SizeOf(shape...))
 	return nil
 }

@@ -18,7 +18,7 @@ var memory = sync.OnceValues(func() (bytes float64, limited bool) {
 	}
 	swap := float64(info.Totalswap) * float64(info.Unit)
 	all := float64(info.Totalram)*float64(info.Unit) + swap
-	bytes = all
+	bytes = min(all, math.MaxInt) // addresses of 32 bits reach no further
 	if groups, err := os.ReadFile("/proc/self/cgroup"); err == nil {
 		bytes = min(bytes, cgroupLimit(os.DirFS("/sys/fs/cgroup"), string(groups), swap))
 	}
