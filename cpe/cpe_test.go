@@ -2,6 +2,7 @@ package cpe
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -425,6 +426,42 @@ func TestCacheBytes(t *testing.T) {
 	for text, want := range map[string]int{"48K": 48 << 10, "32M": 32 << 20, "": 0, "huge": 0, "512": 512} {
 		if got := cacheBytes(text); got != want {
 			t.Errorf("%q is %d bytes, want %d", text, got, want)
+		}
+	}
+}
+
+// TestCaches: a core's part of an L2 cache of several cores, and of all L3 caches, from files as Linux has them; threads of a core are not cores.
+func TestCaches(t *testing.T) {
+	given := Spec{L1Bytes: 1, LDMBytes: 2, L3Bytes: 3}
+	for _, c := range []struct {
+		name       string
+		files      []string // level, type, size, processors
+		processors int
+		want       [3]int // L1, L2, L3
+	}{
+		{"two cores with an L3", []string{"1 Data 32K 0", "1 Instruction 64K 0", "2 Unified 512K 0", "3 Unified 32768K 0-1"}, 2, [3]int{32 << 10, 512 << 10, 32 << 20}},
+		{"an L2 of four cores, no L3", []string{"1 Data 32K 0", "2 Unified 2048K 0-3"}, 64, [3]int{32 << 10, 512 << 10, 0}},
+		{"two threads a core, twelve L3", []string{"1 Data 32K 0,96", "2 Unified 1024K 0,96", "3 Unified 32768K 0-7,96-103"}, 192, [3]int{32 << 10, 1 << 20, 384 << 20}},
+		{"a mask of nine processors", []string{"1 Data 32K 0", "2 Unified 1024K 0", "3 Unified 16384K 0-7"}, 9, [3]int{32 << 10, 1 << 20, 32 << 20}},
+		{"one L2 for all", []string{"1 Data 32K 0", "2 Unified 1024K 0-63"}, 64, [3]int{32 << 10, 128 << 10, 0}},
+		{"lists that cannot be read", []string{"1 Data 32K", "2 Unified 1024K x", "3 Unified 16384K 7-0"}, 1, [3]int{32 << 10, 1 << 20, 16 << 20}},
+		{"no files", nil, 8, [3]int{1, 2, 3}},
+	} {
+		dir := t.TempDir()
+		for i, text := range c.files {
+			index := filepath.Join(dir, fmt.Sprint("index", i))
+			if err := os.Mkdir(index, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for k, word := range strings.Fields(text) {
+				if err := os.WriteFile(filepath.Join(index, []string{"level", "type", "size", "shared_cpu_list"}[k]), []byte(word+"\n"), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s := given.withCaches(caches(dir), c.processors)
+		if got := [3]int{s.L1Bytes, s.LDMBytes, s.L3Bytes}; got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }

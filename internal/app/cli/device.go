@@ -59,15 +59,15 @@ func (d *DeviceFlags) Spec(e *Env) (cpe.Spec, error) {
 	if err := cpe.CheckCores(d.threads); err != nil {
 		return cpe.Spec{}, Usagef("-threads %w", err)
 	}
-	if d.threads > 0 {
-		runtime.GOMAXPROCS(d.threads)
-	}
 	spec, err := cpe.Load(d.MachineName)
 	if err != nil {
 		return cpe.Spec{}, FlagError("machine", err)
 	}
-	if d.threads > 0 && spec.Native() {
-		spec.CoreGroups = d.threads
+	if spec.Native() {
+		spec.CoreGroups = cmp.Or(d.threads, spec.CoreGroups)
+		runtime.GOMAXPROCS(spec.CoreGroups) // under a quota of one core, fewer than Go has by itself
+	} else if d.threads > 0 {
+		runtime.GOMAXPROCS(d.threads)
 	}
 	e.Log.Infof("Engine %s on machine %s", d.Engine, spec)
 	return d.rounding(spec)
