@@ -5,28 +5,25 @@ import (
 	"time"
 )
 
-// bell lets one goroutine wait for another. The other rings once for each wait, possibly before the wait begins.
+// bell lets one goroutine wait for what another one does.
 type bell struct {
-	rings  atomic.Uint32
-	heard  uint32 // number of rings that the waiting goroutine has seen
 	asleep atomic.Bool
+	rings  atomic.Uint32
 	sleeper
 }
 
-// ring ends a wait.
+// ring wakes the goroutine that waits, if it is asleep; one that is about to sleep looks again. What it waits for must be so before.
 func (b *bell) ring() {
-	b.rings.Add(1)
 	if b.asleep.Load() {
+		b.rings.Add(1)
 		b.wake(&b.rings)
 	}
 }
 
-// await returns when the bell has rung once more. If it has not rung at once, await calls late, which may be nil.
-func (b *bell) await(late func()) {
-	heard := b.heard
-	b.heard++
+// await returns when ready does so. If that is not at once, await calls late, which may be nil.
+func (b *bell) await(ready func() bool, late func()) {
 	for range looks {
-		if b.rings.Load() != heard {
+		if ready() {
 			return
 		}
 	}
@@ -34,13 +31,21 @@ func (b *bell) await(late func()) {
 		late()
 	}
 	for start := time.Now(); time.Since(start) < patience; yield() {
-		if b.rings.Load() != heard {
+		if ready() {
 			return
 		}
 	}
-	for b.rings.Load() == heard {
+	for {
+		heard := b.rings.Load()
 		b.asleep.Store(true)
+		if ready() {
+			b.asleep.Store(false)
+			return
+		}
 		b.sleep(&b.rings, heard)
 		b.asleep.Store(false)
+		if ready() {
+			return
+		}
 	}
 }

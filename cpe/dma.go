@@ -158,14 +158,14 @@ type rateCache [64]struct {
 // transfer returns how long the DMA engine streams for one simultaneous request of each of some CPEs, and how much longer a CPE waits for a
 // single request.
 func (g *CoreGroup) transfer(cpes, blockBytes int, blocks float64, put bool) (stream, wait VTime) {
-	key := transferKey{cpes, blockBytes, blocks, put, g.of}
+	key := transferKey{cpes, blockBytes, blocks, put, g.machine.of}
 	at := blockBytes/4 + 7*cpes + 3*int(blocks)
 	if put {
 		at += len(g.rates) / 2
 	}
 	slot := &g.rates[at%len(g.rates)]
 	if slot.transferKey != key {
-		dma := g.machine.spec.dmaOf(g.of)
+		dma := g.machine.spec.dmaOf(g.machine.of)
 		s, w := dma.TransferNs(cpes, blockBytes, blocks, put)
 		slot.transferKey, slot.stream, slot.wait = key, fromNs(s), fromNs(w)
 	}

@@ -8,14 +8,12 @@ import (
 
 // CoreGroup is a mesh of CPEs that work together; on the host, one core.
 type CoreGroup struct {
-	machine  *Machine
-	index    int
-	of       int // number of groups that run the current program
-	cpes     []*CPE
-	memory   []float32    // the group's own scratch memory
-	tiles    []float32    // storage for the values of tiles, of all CPEs
-	taken    int          // number of values of tiles in use
-	panicked *relay.Panic // the panic of the current program on this group; Machine.Run raises it
+	machine *Machine
+	index   int
+	cpes    []*CPE
+	memory  []float32 // the group's own scratch memory
+	tiles   []float32 // storage for the values of tiles, of all CPEs
+	taken   int       // number of values of tiles in use
 	pace
 	charges
 }
@@ -100,8 +98,8 @@ func (g *CoreGroup) Share(n int) (lo, hi int) {
 			return 0, 0
 		}
 	}
-	if m.mode != Native || g.of < len(m.groups) {
-		return g.index * n / g.of, (g.index + 1) * n / g.of
+	if m.mode != Native || m.of < len(m.groups) {
+		return g.index * n / m.of, (g.index + 1) * n / m.of
 	}
 	lo, hi = m.shares.part(g.index, n)
 	g.shared, g.got = g.shared+n, g.got+hi-lo
@@ -124,7 +122,7 @@ func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
 	}
 	for {
 		first := claimed.Load()
-		some := claim(n-int(first), most, g.of)
+		some := claim(n-int(first), most, m.of)
 		if some == 0 || claimed.CompareAndSwap(first, first+int32(some)) {
 			return int(first), int(first) + some
 		}
@@ -134,14 +132,17 @@ func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
 // claim returns how many of the units that are left a core group takes, which shares them with others.
 func claim(left, most, groups int) int { return min(left, most, max(1, left/(2*groups))) }
 
-// run runs a program natively and records its time.
-func (g *CoreGroup) run(p Program) error {
-	defer relay.Catch(&g.panicked)
+// run runs a program natively and records its time. A core group that does not fail writes to no line that others have.
+func (g *CoreGroup) run(p Program) {
+	f := &g.machine.failed[g.index]
+	defer relay.Catch(&f.panicked)
+	g.tiles = room(g.tiles, g.machine.tiles)
 	g.shared, g.got = 0, 0
 	g.begun = time.Now()
-	err := p.RunGroup(g)
+	if err := p.RunGroup(g); err != nil {
+		f.err = err
+	}
 	g.spent = time.Since(g.begun)
-	return err
 }
 
 // Memory returns n values of the group's own scratch memory.

@@ -20,11 +20,18 @@ type Machine struct {
 
 	workers workers
 	shares  shares
+	of      int          // number of core groups that run the current program
 	claimed atomic.Int32 // units of the current program that core groups have claimed
-	errs    []error
-	made    map[any]any // see Recall
+	failed  []failure    // of each core group in the current program
+	made    map[any]any  // see Recall
 	observed
 	survey survey
+}
+
+// failure is a program's error or panic on one core group.
+type failure struct {
+	err      error
+	panicked *relay.Panic
 }
 
 // Program is a kernel's work on one core group. CoreGroup.Share gives the group's part of it.
@@ -47,13 +54,13 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 		return nil, fmt.Errorf("machine %q: its file does not describe an mpe, to which software %s leaves work", spec.Name, spec.Software.Name)
 	}
 	spec.DMA = spec.dmaOf(spec.CoreGroups) // plans assume that all core groups share the memory
-	m := &Machine{spec: spec, mode: mode, errs: make([]error, spec.CoreGroups)}
+	m := &Machine{spec: spec, mode: mode, failed: make([]failure, spec.CoreGroups)}
 	for i := range spec.CoreGroups {
 		m.groups = append(m.groups, newCoreGroup(m, i))
 	}
 	if mode == Native {
 		m.shares = newShares(spec.CoreGroups)
-		m.workers.start(m.groups[1:], m.errs)
+		m.workers.start(m.groups[1:])
 	}
 	return m, nil
 }
@@ -142,10 +149,7 @@ func (m *Machine) run(p Program, groups int, start VTime) error {
 	if m.surveys() {
 		groups = 1
 	}
-	for _, g := range m.groups[:groups] {
-		g.of = groups
-		g.tiles = room(g.tiles, m.tiles)
-	}
+	m.of = groups
 	begun := m.ledger.Time
 	if m.mode.native() {
 		m.runNative(p, groups)
@@ -154,9 +158,9 @@ func (m *Machine) run(p Program, groups int, start VTime) error {
 		begun += m.runModelled(p, groups, start)
 	}
 	m.tell(p, groups, begun)
-	for i, err := range m.errs[:groups] {
-		if err != nil {
-			clear(m.errs)
+	for i := range m.failed[:groups] {
+		if err := m.failed[i].err; err != nil {
+			clear(m.failed)
 			return fmt.Errorf("kernel %s, core group %d: %w", p.Name(), i, err)
 		}
 	}
@@ -165,31 +169,30 @@ func (m *Machine) run(p Program, groups int, start VTime) error {
 
 // raise raises the panic of the core group with the lowest number, if there is one. The machine can be used again after it.
 func (m *Machine) raise(groups int) {
-	for _, g := range m.groups[:groups] {
-		if p := g.panicked; p != nil {
+	for i := range m.failed[:groups] {
+		if p := m.failed[i].panicked; p != nil {
 			for _, g := range m.groups[:groups] {
-				g.panicked = nil
 				g.Free()
 			}
-			clear(m.errs)
+			clear(m.failed)
 			p.Raise()
 		}
 	}
 }
 
 // GroupsFor returns how many core groups, for Run, a program should have that does some amount of work: one if it is less than least,
-// otherwise all (0). Waking a core of this computer takes time. A modelled machine starts all core groups in the time of one.
+// otherwise one for each half of that. Each core of this computer takes time to start. A modelled machine starts all core groups (0) in the time of one.
 func (m *Machine) GroupsFor(work, least int) int {
-	if m.mode.native() && work < least {
-		return 1
+	if !m.mode.native() {
+		return 0
 	}
-	return 0
+	return max(1, min(len(m.groups), work/least*2))
 }
 
 func (m *Machine) runNative(p Program, groups int) {
 	m.claimed.Store(0)
 	m.workers.begin(p, groups-1)
-	m.errs[0] = m.groups[0].run(p)
+	m.groups[0].run(p)
 	m.workers.end(groups - 1)
 	m.raise(groups)
 	if groups > 1 && groups == len(m.groups) {
@@ -201,9 +204,11 @@ func (m *Machine) runNative(p Program, groups int) {
 // concurrently on this computer. It returns what it charged for the start of threads: start, or nothing if no CPE was needed.
 func (m *Machine) runModelled(p Program, groups int, start VTime) VTime {
 	run := func(g *CoreGroup) {
-		defer relay.Catch(&g.panicked)
+		f := &m.failed[g.index]
+		defer relay.Catch(&f.panicked)
+		g.tiles = room(g.tiles, m.tiles)
 		g.reset()
-		m.errs[g.index] = p.RunGroup(g)
+		f.err = p.RunGroup(g)
 		g.Sync()
 	}
 	var wait sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -26,20 +27,23 @@ func (c *counting) RunGroup(g *CoreGroup) error {
 func TestBell(t *testing.T) {
 	for _, pause := range []time.Duration{0, 3 * time.Microsecond, patience / 3, patience, 20 * patience} {
 		var there, back bell
+		var asked, answered atomic.Int32
 		there.init()
 		back.init()
 		const turns = 50
 		go func() {
-			for range turns {
-				there.await(nil)
+			for turn := range int32(turns) {
+				there.await(func() bool { return asked.Load() > turn }, nil)
+				answered.Add(1)
 				back.ring()
 			}
 		}()
-		for turn := range turns {
+		for turn := range int32(turns) {
 			time.Sleep(pause)
+			asked.Add(1)
 			there.ring()
-			back.await(nil)
-			if n := back.rings.Load(); n != uint32(turn+1) {
+			back.await(func() bool { return answered.Load() > turn }, nil)
+			if n := answered.Load(); n != turn+1 {
 				t.Fatalf("pause %v: turn %d ended after %d answers", pause, turn, n)
 			}
 		}
@@ -53,7 +57,7 @@ func TestWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, groups := range []int{1, 2, 3, 9} {
+	for _, groups := range []int{1, 2, 3, 9, 10, 26} { // one to four teams
 		spec.CoreGroups = groups
 		m, err := New(spec, Native)
 		if err != nil {
@@ -79,6 +83,19 @@ func TestWorkers(t *testing.T) {
 			}
 		}
 		m.Close()
+	}
+}
+
+// TestGroupsFor: a core group for each half of the least work, from two on.
+func TestGroupsFor(t *testing.T) {
+	m := native(t, 9)
+	for work, want := range map[int]int{0: 1, 99: 1, 100: 2, 299: 4, 300: 6, 400: 8, 500: 9, 1 << 30: 9} {
+		if got := m.GroupsFor(work, 100); got != want {
+			t.Errorf("%d core groups for %d, want %d", got, work, want)
+		}
+	}
+	if one := native(t, 1).GroupsFor(1<<30, 100); one != 1 {
+		t.Errorf("%d core groups of one", one)
 	}
 }
 

@@ -3,6 +3,7 @@ package modeltime
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/modeltime/trust"
@@ -129,6 +130,17 @@ func (s *plans) time(p Processor, cores int, r reach) *CoresTime {
 	return t
 }
 
+// meeting is the time in which some cores start a program together and wait for its end, in transfers of a cache line (package cpe, workers): all others read
+// one line, in teams of eight they add one to another, and the teams to a third. Of reads of a line that nobody writes, eight are assumed to be under way at once.
+func meeting(cores int) float64 {
+	const team, reads = 8.0, 8.0
+	others := float64(cores - 1)
+	if others == 0 {
+		return 0
+	}
+	return 1 + others/reads + min(others, team) + math.Ceil(others/team)
+}
+
 // add adds program i of a pass to its time. It returns the time, in ms, that cores lose because their parts are uneven, and adds to t the time of programs
 // on one core.
 func (c *CoresPass) add(x *pass, i int, p Processor, cores int, r reach, t *CoresTime, bounds map[string]float64) float64 {
@@ -158,7 +170,7 @@ func (c *CoresPass) add(x *pass, i int, p Processor, cores int, r reach, t *Core
 			bound, ms = b.name, b.ms
 		}
 	}
-	start := 1e-6 * float64(d.Runs) * (startNs + p.GetLineNs()*2*float64(min(d.Cores, cores)-1))
+	start := 1e-6 * float64(d.Runs) * (startNs + p.GetLineNs()*meeting(min(d.Cores, cores)))
 	bounds[bound] += ms
 	bounds["start"] += start
 	c.Ms += ms + start
