@@ -1,6 +1,7 @@
 """Compares the latency of inference with ONNX Runtime, OpenCV, PyTorch and Caffe: bench.sh -inference starts it.
 
-For each net and batch size every program loads the same weights and must give the same values. Then they run in turns, a short slice each."""
+For each net and batch size every program loads the same weights and must give the same values. Then they run in turns, a short slice each. With -int8 the nets are
+those that swcaffe quantize makes, as QDQ for ONNX Runtime; the other programs are left out."""
 import argparse
 import datetime
 import glob
@@ -21,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 LEFT_OUT = ("char_rnn",)  # its latency is that of a step, with states
 USUAL = "lenet,cifar10_quick,cifar10_resnet8,alexnet,googlenet,resnet18,resnet50,vgg16,mobilenet,mobilenet_ssd"
 ONE_IMAGE = {"faster_rcnn": "the regions of an image are the priors of its second stage"}  # nets that take one image, and why
-START, END = "<!-- tables of scripts/bench.sh -inference -->", "<!-- end of inference tables -->"
+START, END = "<!-- tables of scripts/bench.sh -inference%s -->", "<!-- end of inference%s tables -->"
 
 
 class Peer:
@@ -60,16 +61,20 @@ class Bench:
         self.peers = [
             Peer("swcaffe", python + ["swcaffe", threads], ours),
             Peer("ONNX Runtime", ["node", os.path.join(HERE, "inference_peer.js"), threads], node),
-            Peer("OpenCV", python + ["OpenCV", threads], {}), Peer("PyTorch", python + ["PyTorch", threads], {}),
         ]
+        if not o.int8:
+            self.peers += [Peer("OpenCV", python + ["OpenCV", threads], {}), Peer("PyTorch", python + ["PyTorch", threads], {})]
         if not self.peers[0].version:
             sys.exit("bench.sh: swcaffe's Python module does not start; it needs python3-numpy, python3-protobuf and gcc")
+        self.caffe_version = None
+        if o.int8:
+            return
         fetched = os.path.join(o.dir, "caffe", "caffe")
         self.caffe = fetched if os.path.exists(fetched) else "caffe"
         try:
             self.caffe_version = subprocess.run([self.caffe, "-version"], capture_output=True, text=True).stdout.strip() or None
         except OSError:
-            self.caffe_version = None
+            pass
 
     def measure(self, net, batch):
         folder = os.path.join(self.work, "net")
@@ -108,7 +113,12 @@ class Bench:
             f.write(text)
         initial = [sys.executable, os.path.join(HERE, "inference_weights.py"), prototxt, weights, folder]
         run(initial, PYTHONPATH=os.path.join(ROOT, "python"), SWCAFFE_LIBRARY=os.path.join(self.o.dir, "libswcaffe.so"))
-        run([os.path.join(self.o.dir, "swcaffe"), "export_onnx", "-model", prototxt, "-weights", weights, "-batch", str(batch), "-fold", "-o", os.path.join(folder, "net.onnx")])
+        swcaffe = os.path.join(self.o.dir, "swcaffe")
+        if self.o.int8:
+            run([swcaffe, "quantize", "-model", prototxt, "-weights", weights, "-iterations", "1", "-seed", "1", "-o", os.path.join(folder, "int8")])
+            for file in prototxt, weights:
+                os.replace(os.path.join(folder, "int8", os.path.basename(file)), file)
+        run([swcaffe, "export_onnx", "-model", prototxt, "-weights", weights, "-batch", str(batch), "-fold", "-o", os.path.join(folder, "net.onnx")])
 
     def source(self, net):
         if net != "mobilenet":
@@ -119,7 +129,7 @@ class Bench:
         return file
 
     def compare(self, net, outputs):
-        """All programs must agree to 1e-4 of the largest value."""
+        """All programs must agree to 1e-4 of the largest value, in int8, where each rounds what it has, to a twentieth."""
         want = outputs.get("swcaffe")
         if want is None:
             sys.exit("bench.sh: swcaffe cannot run " + net)
@@ -127,7 +137,7 @@ class Bench:
             sys.exit("bench.sh: swcaffe's output of %s is not finite" % net)
         for name, got in outputs.items():
             worst = np.abs(got - want).max() if got.shape == want.shape else np.inf
-            if not worst <= 1e-4 * np.abs(want).max():
+            if not worst <= (0.05 if self.o.int8 else 1e-4) * np.abs(want).max():
                 sys.exit("bench.sh: %s differs from swcaffe on %s by %g, of a largest value of %g" % (name, net, worst, np.abs(want).max()))
 
     def time_caffe(self, folder):
@@ -168,9 +178,9 @@ def line(net, batch, times):
 
 def tables(b, command):
     names = [p.name for p in b.peers if p.version] + (["Caffe"] if b.caffe_version else [])
-    absent = [p.name for p in b.peers if not p.version] + ([] if b.caffe_version else ["Caffe"])
+    absent = [p.name for p in b.peers if not p.version] + ([] if b.caffe_version or b.o.int8 else ["Caffe"])
     versions = "; ".join([p.version for p in b.peers if p.version] + ([b.caffe_version] if b.caffe_version else []))
-    lines = [START, "", "`%s` on %s, %d threads, %s. %s." % (command.strip(), processor(), b.o.threads, datetime.date.today(), versions)]
+    lines = [START % b.o.kind, "", "`%s` on %s, %d threads, %s. %s." % (command.strip(), processor(), b.o.threads, datetime.date.today(), versions)]
     lines.append("%d slices of %g s each, in turns; latency of a batch as median / 99th percentile in ms, and images a second." % (b.o.rounds, b.o.seconds)
                  + (" Caffe's are means of `caffe time`." if b.caffe_version else "") + (" Absent: %s." % ", ".join(absent) if absent else ""))
     lines += ["", "| net, batch | " + " | ".join("%s ms | images/s" % n for n in names) + " | " + " | ".join("%s / swcaffe" % n for n in names[1:]) + " |",
@@ -183,7 +193,7 @@ def tables(b, command):
         lines.append("| " + " | ".join(cells) + " |")
     single = ["%s takes one image: %s." % (n, ONE_IMAGE[n]) for n in b.o.nets if n in ONE_IMAGE and max(b.o.batches) > 1]
     refused = single + sorted({"%s cannot run %s: %s." % (name, net, why) for net, _, _, by in b.rows for name, why in by.items()})
-    return "\n".join(lines + ([""] + refused if refused else []) + ["", END])
+    return "\n".join(lines + ([""] + refused if refused else []) + ["", END % b.o.kind])
 
 
 def processor():
@@ -198,12 +208,14 @@ def options():
     p = argparse.ArgumentParser(prog="scripts/bench.sh -inference")
     p.add_argument("dir", help=argparse.SUPPRESS)
     p.add_argument("-write", action="store_true", help="write the table of docs/PERFORMANCE.md")
+    p.add_argument("-int8", action="store_true", help="nets of 8-bit integers, beside ONNX Runtime alone")
     p.add_argument("-nets", default=USUAL, help="all, or some of %s, separated by commas; without it %s" % (", ".join(zoo), USUAL))
     p.add_argument("-batches", default="1,4,16", help="numbers of images")
     p.add_argument("-rounds", type=int, default=3, help="slices of each program")
     p.add_argument("-seconds", type=float, default=0.3, help="the length of a slice")
     p.add_argument("-threads", type=int, default=len(os.sched_getaffinity(0)))
     o = p.parse_args()
+    o.kind = " -int8" if o.int8 else ""
     o.nets, o.batches = zoo if o.nets == "all" else o.nets.split(","), [int(n) for n in o.batches.split(",")]
     for n in o.nets:
         if n not in zoo:
@@ -216,7 +228,8 @@ def main():
     b = Bench(o)
     for p in b.peers:
         print("%s: %s" % (p.name, p.version or "absent, left out"))
-    print("Caffe: %s" % (b.caffe_version or "absent, left out"))
+    if not o.int8:
+        print("Caffe: %s" % (b.caffe_version or "absent, left out"))
     for net in o.nets:
         for batch in o.batches:
             if batch > 1 and net in ONE_IMAGE:
@@ -228,7 +241,7 @@ def main():
     text = tables(b, os.environ.get("command", ""))
     print(text)
     if o.write:
-        report.write(os.path.join(ROOT, "docs", "PERFORMANCE.md"), text, START, END)
+        report.write(os.path.join(ROOT, "docs", "PERFORMANCE.md"), text, START % o.kind, END % o.kind)
 
 
 main()
