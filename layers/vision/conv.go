@@ -191,8 +191,8 @@ func (l *convolution) prepare() (err error) {
 	case l.MPE():
 	case l.blocked != [2]bool{}:
 		l.conv, err = before.ForShape(l.shape)
-	case l.Device.Tuner != nil && l.types() == op.Types{}:
-		l.conv, err = plan.NewTuned(l.Device.Machine, l.shape, l.Device.Tuner)
+	case l.Device.Tuner != nil && l.types() != op.Quantised:
+		l.conv, err = plan.NewTuned(l.Device.Machine, l.shape, l.types(), l.Device.Tuner)
 	default:
 		l.conv, err = plan.NewIn(l.Device.Machine, l.shape, l.Device.Force, l.types(), l.scales)
 	}

@@ -3,6 +3,7 @@ package conv
 import (
 	"time"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -16,16 +17,17 @@ type Tuner interface {
 	Now() time.Time
 }
 
-// Key identifies a tuned problem: shape, direction and layouts.
+// Key identifies a tuned problem: shape, direction, layouts and the number types that are permitted.
 type Key struct {
 	Shape           shape.Conv
 	Direction       shape.Direction
 	ImagesInBlocks  bool
 	ResultsInBlocks bool
 	Inference       bool // inference has other algorithms for the shape than training
+	Types           op.Types
 }
 
-// String prints the shape, the layouts, and whether the problem is one of inference.
+// String prints the shape, the layouts, whether the problem is one of inference, and the types.
 func (t Key) String() string {
 	text := t.Shape.String()
 	switch {
@@ -38,6 +40,9 @@ func (t Key) String() string {
 	}
 	if t.Inference {
 		text += ", inference"
+	}
+	if t.Types != (op.Types{}) {
+		text += ", in " + t.Types.String()
 	}
 	return text
 }

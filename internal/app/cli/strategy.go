@@ -47,8 +47,6 @@ func (f *StrategyFlags) Read(e *Env, engine layers.Engine, spec cpe.Spec) (op.Fo
 		return force, nil, Usagef("-strategy %v and -tune %s: the tuning file chooses the algorithms; leave one of the two flags out", force, f.tune)
 	case f.tune == StandardStream:
 		return force, nil, Usagef("-tune -: the tuning file is both read and written, so it cannot be a standard stream")
-	case spec.Precision() != "" && spec.Precision() != cpe.FP32:
-		return force, nil, Usagef("-tune measures algorithms in fp32; leave -tune or -precision %s out", spec.Precision())
 	case engine == layers.MPE:
 		return force, nil, Usagef("-tune is for -engine cpe: the mpe engine has one way to convolve")
 	}

@@ -101,7 +101,7 @@ func TestConvGradsApart(t *testing.T) {
 	}
 	u := convtest.NewScripted(t, shape.Winograd4)
 	for _, d := range []shape.Direction{shape.WeightGradient, shape.InputGradient} {
-		layer, err := plan.NewTuned(kerneltest.HostMachine(t, 2), small, u)
+		layer, err := plan.NewTuned(kerneltest.HostMachine(t, 2), small, op.Types{}, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestConvGradsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	layer, err := plan.NewTuned(kerneltest.HostMachine(t, 2), small, u)
+	layer, err := plan.NewTuned(kerneltest.HostMachine(t, 2), small, op.Types{}, u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (c *Conv) poolsBands() bool {
 		family := found.Algorithm.Family
 		if c.tuner != nil {
 			family = shape.Auto
-			if name, known := c.tuner.Choice(conv.Key{Shape: *s, Direction: d, ResultsInBlocks: pooled.InBlocks(s)}); known {
+			if name, known := c.tuner.Choice(conv.Key{Shape: *s, Direction: d, ResultsInBlocks: pooled.InBlocks(s), Types: c.types}); known {
 				if a, err := FindAlgorithm(name); err == nil {
 					family = a.Family
 				}

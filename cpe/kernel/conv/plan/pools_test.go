@@ -7,6 +7,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -23,7 +24,7 @@ func TestWhatPools(t *testing.T) {
 		}
 	}
 	u := convtest.NewScripted(t, shape.Implicit)
-	c, err := plan.NewTuned(m, s, u)
+	c, err := plan.NewTuned(m, s, op.Types{}, u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,10 +24,11 @@ const (
 
 // NewTuned plans a convolution on the host with a tuner's choices. A direction unknown to the tuner is measured: all candidates warm up in the
 // first run and are timed in the second, and the results of both runs are those of the cost model's choice. From the third run on, the tuner's
-// choice computes. The layouts are those that suit the cost model's choice; candidates must support them.
-func NewTuned(m *cpe.Machine, s shape.Conv, t conv.Tuner) (*Conv, error) {
+// choice computes. The layouts are those that suit the cost model's choice; candidates must support them. With op.RoundedFactors algorithms in float32 are candidates
+// too.
+func NewTuned(m *cpe.Machine, s shape.Conv, types op.Types, t conv.Tuner) (*Conv, error) {
 	spec := m.Spec()
-	c := &Conv{machine: m, spec: &spec, free: true, types: op.Permitted(&spec), tuner: t}
+	c := &Conv{machine: m, spec: &spec, free: true, types: types, tuner: t}
 	return c, c.plan(s)
 }
 
@@ -57,7 +58,7 @@ func (t *tuned) key() conv.Key {
 	p := &t.problem
 	return conv.Key{
 		Shape: p.Shape, Direction: p.Direction, ImagesInBlocks: p.Images != shape.Planes, ResultsInBlocks: p.Results != shape.Planes,
-		Inference: p.Inference && conv.Strides(&p.Shape),
+		Inference: p.Inference && (conv.Strides(&p.Shape) || p.Types != (op.Types{})), Types: p.Types,
 	}
 }
 
@@ -113,22 +114,26 @@ func (t *tuned) named(name string) (*direction, error) {
 	return t.conv.with(t.problem, c)
 }
 
-// makeCandidates makes kernels of the cost model's choice and of the best algorithm of each other family.
+// makeCandidates makes kernels of the cost model's choice and of the best algorithm of each other family and number type.
 func (t *tuned) makeCandidates() error {
 	if t.candidates != nil {
 		return nil
 	}
-	choices := []*choice{t.model}
+	choices, plain := []*choice{t.model}, t.problem
+	plain.Types = op.Types{}
 	for _, st := range []shape.Strategy{shape.Explicit, shape.Implicit, shape.Winograd2, shape.Winograd4, shape.Winograd5} {
-		if st == t.model.Algorithm.Family {
-			continue
-		}
-		c, err := within(&t.problem, st)
-		if err != nil {
-			return err
-		}
-		if c != nil {
-			choices = append(choices, c)
+		for _, p := range []*conv.Problem{&t.problem, &plain} {
+			if st == t.model.Algorithm.Family && p.Types == t.problem.Types {
+				continue
+			}
+			c, err := within(p, st)
+			if err != nil {
+				return err
+			}
+			known := func(other *choice) bool { return other.Algorithm == c.Algorithm }
+			if c != nil && !slices.ContainsFunc(choices, known) {
+				choices = append(choices, c)
+			}
 		}
 	}
 	for _, c := range choices {

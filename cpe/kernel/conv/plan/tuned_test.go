@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
@@ -42,7 +43,7 @@ func TestTunedConv(t *testing.T) {
 			if spec := m.Spec(); convtest.Has(&spec, c.shape, shape.Winograd2, shape.Forward) { // forms with larger tiles are measured too
 				check = convtest.NearWinograd
 			}
-			layer, err := plan.NewTuned(m, c.shape, u)
+			layer, err := plan.NewTuned(m, c.shape, op.Types{}, u)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +109,7 @@ func TestTunedConvTakesWhatIsKnown(t *testing.T) {
 	for d := range shape.Direction(3) {
 		u.Known[conv.Key{Shape: s}.String()+d.String()] = shape.Winograd4
 	}
-	tuned, err := plan.NewTuned(m, s, u)
+	tuned, err := plan.NewTuned(m, s, op.Types{}, u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,16 +132,69 @@ func TestTunedConvRefusesWhatCannotBe(t *testing.T) {
 	s := convtest.Shape2D(2, 5, 6, 1, 9, 10, 7, 7, 1, 1, 1)
 	u := convtest.NewScripted(t, shape.Winograd4)
 	u.Known[conv.Key{Shape: s}.String()+shape.Forward.String()] = shape.Winograd4
-	_, err := plan.NewTuned(kerneltest.HostMachine(t, 1), s, u)
+	_, err := plan.NewTuned(kerneltest.HostMachine(t, 1), s, op.Types{}, u)
 	if err == nil || !strings.Contains(err.Error(), "names winograd4-tiles for the forward") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// picky is a tuner that finds a named algorithm fastest, and notes what was measured.
+type picky struct {
+	pick  string
+	known map[string]bool
+	took  []string
+}
+
+func (u *picky) Choice(k conv.Key) (string, bool) { return u.pick, u.known[k.String()] }
+func (u *picky) Now() time.Time                   { return time.Time{} }
+func (u *picky) Measured(k conv.Key, took []conv.Timing) error {
+	u.known[k.String()] = true
+	for _, t := range took {
+		u.took = append(u.took, t.Algorithm)
+	}
+	return nil
+}
+
+// TestTunedConvInBFloat16: where factors may be rounded, algorithms that do so and others are measured, once for both permissions, and results are those of
+// the one that is chosen.
+func TestTunedConvInBFloat16(t *testing.T) {
+	m, s := kerneltest.HostMachine(t, 2), convtest.Shape2D(3, 32, 32, 1, 9, 10, 1, 1, 1, 0, 1)
+	plain := conv.Key{Shape: s}
+	for _, pick := range []string{"pointwise-blocked-bf16", "explicit-pointwise"} {
+		u := &picky{pick: pick, known: map[string]bool{plain.String(): true}}
+		tuned, err := plan.NewTuned(m, s, op.RoundedFactors, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forced, err := plan.NewIn(m, s, op.Force{Name: pick}, op.RoundedFactors, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := convtest.NewCase(s, kerneltest.Values)
+		got, want := make([]float32, len(c.WantY)), make([]float32, len(c.WantY))
+		for range 3 {
+			if err := tuned.Run(shape.Forward, conv.Arrays{X: c.X, W: c.W, Bias: c.Bias, Y: got}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := forced.Run(shape.Forward, conv.Arrays{X: c.X, W: c.W, Bias: c.Bias, Y: want}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: other bits than those of the forced algorithm", pick)
+		}
+		for _, name := range []string{"pointwise-blocked-bf16", "explicit-pointwise"} {
+			if !slices.Contains(u.took, name) {
+				t.Errorf("measured %v, not %s", u.took, name)
+			}
+		}
 	}
 }
 
 // TestTunedConvAllocatesNothing from the third run on.
 func TestTunedConvAllocatesNothing(t *testing.T) {
 	s := convtest.Shape2D(2, 5, 6, 1, 9, 10, 3, 3, 1, 1, 1)
-	layer, err := plan.NewTuned(kerneltest.HostMachine(t, 2), s, convtest.NewScripted(t, shape.Winograd2))
+	layer, err := plan.NewTuned(kerneltest.HostMachine(t, 2), s, op.Types{}, convtest.NewScripted(t, shape.Winograd2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/convtest"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/kerneltest"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
@@ -153,7 +154,7 @@ func TestTunedSlicePool(t *testing.T) {
 	s, u := slicePooled[0], convtest.NewScripted(t, shape.Winograd4)
 	p, _ := convtest.PooledShape(s, [3]int{2, 2, 0}, false)
 	for d := range shape.Direction(3) {
-		c, err := plan.NewTuned(kerneltest.HostMachine(t, 2), s, u)
+		c, err := plan.NewTuned(kerneltest.HostMachine(t, 2), s, op.Types{}, u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +165,7 @@ func TestTunedSlicePool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := plan.NewTuned(kerneltest.HostMachine(t, 2), s, u)
+	c, err := plan.NewTuned(kerneltest.HostMachine(t, 2), s, op.Types{}, u)
 	if err != nil {
 		t.Fatal(err)
 	}
