@@ -97,6 +97,9 @@ func checkCounts(p *caffepb.BlobProto, from *swproto.Stored) error {
 		}
 		count *= d
 	}
+	if err := from.CheckScales(p); err != nil {
+		return err
+	}
 	data, diff := from.Counts(p)
 	if data != count {
 		return fmt.Errorf("%d values are stored for shape %v, which needs %d", data, shape, count)

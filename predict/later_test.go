@@ -2,13 +2,17 @@ package predict
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 // laterNet has 4 MB of weights.
@@ -135,19 +139,42 @@ func TestWeightsComeBack(t *testing.T) {
 	for name, text := range map[string]string{"inner product": laterNet, "folded convolution": laterFolded} {
 		path := write(t, "later.prototxt", text)
 		of := plainNet(t, path, 5)
+		given := of.ToProto(false)
 		file := save(t, of)
-		for _, precision := range []string{cpe.FP32, cpe.BF16, cpe.INT8} {
-			t.Run(name+" in "+precision, func(t *testing.T) {
-				m := load(t, Options{Net: path, Weights: file, Machine: in(t, precision)})
+		for _, layer := range given.Layer {
+			for _, b := range layer.Blobs[:min(1, len(layer.Blobs))] {
+				b.Int8Data = &caffepb.Int8Values{Scale: []float32{0.01, 0.02}}
+				for i := range b.Data {
+					b.Int8Data.Data = append(b.Int8Data.Data, byte(i%251))
+				}
+				b.Data = nil
+			}
+		}
+		bytes := filepath.Join(t.TempDir(), "bytes.caffemodel")
+		if err := swproto.WriteBinary(bytes, given); err != nil {
+			t.Fatal(err)
+		}
+		kinds := []struct{ precision, file string }{{cpe.FP32, file}, {cpe.BF16, file}, {cpe.INT8, file}, {cpe.INT8, bytes}, {cpe.BF16, bytes}}
+		for _, kind := range kinds {
+			t.Run(fmt.Sprintf("%s, %s, %s", name, kind.precision, filepath.Base(kind.file)), func(t *testing.T) {
+				values := of.Learnable()[0].Blob.Values()
+				if kind.file == bytes {
+					values = slices.Clone(values)
+					for i := range values {
+						scale := []float32{0.01, 0.02}[2*i/len(values)]
+						values[i] = float32(int8(byte(i%251))) * scale
+					}
+				}
+				m := load(t, Options{Net: path, Weights: kind.file, Machine: in(t, kind.precision)})
 				s := session(t, m, 1)
 				x := Array{Values: noise(1024, 1)}
 				want := run(t, s, x)[0]
 				weights := m.weights.Learnable()[0].Blob
 				for range 2 {
-					if inPlace := name == "inner product" && precision == cpe.FP32; !inPlace && !weights.Stowed() {
+					if inPlace := name == "inner product" && kind.precision == cpe.FP32; !inPlace && !weights.Stowed() {
 						t.Error("the weights are in memory after a run")
 					}
-					if !slices.Equal(weights.Values(), of.Learnable()[0].Blob.Values()) {
+					if !slices.Equal(weights.Values(), values) {
 						t.Error("the weights are not those of the file")
 					}
 					if got := run(t, session(t, m, 1), x)[0]; !slices.Equal(got, want) {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"sync/atomic"
@@ -25,11 +24,11 @@ type Stored struct {
 // span is a byte range of a file.
 type span struct{ at, bytes int64 }
 
-// blobSpans holds the positions of a blob's values and gradients in the file. An empty span means that they are in the message.
-type blobSpans struct{ data, diff span }
+// blobSpans holds the positions of a blob's values and gradients in the file, and of its values of 8 bits. An empty span means that they are in the message.
+type blobSpans struct{ data, diff, bytes span }
 
-// The fields of BlobProto that may be long.
-const blobData, blobDiff = 5, 6
+// The fields of BlobProto and of Int8Values that may be long.
+const blobData, blobDiff, int8Data = 5, 6, 1
 
 // longBytes is the size from which on a list stays in the file.
 const longBytes = 4 << 10
@@ -37,20 +36,26 @@ const longBytes = 4 << 10
 // Counts returns the numbers of a blob's values and gradients, floats or doubles.
 func (s *Stored) Counts(p *caffepb.BlobProto) (data, diff int) {
 	own := s.spans(p)
-	return max(len(p.Data), len(p.DoubleData), len(p.GetInt8Data().GetData()), int(own.data.bytes/floatBytes)), max(len(p.Diff), len(p.DoubleDiff), int(own.diff.bytes/floatBytes))
+	return max(len(p.Data), len(p.DoubleData), len(p.GetInt8Data().GetData()), int(own.data.bytes/floatBytes), int(own.bytes.bytes)), max(len(p.Diff), len(p.DoubleDiff), int(own.diff.bytes/floatBytes))
 }
 
 // Data writes a blob's values to dst. Its length must be the first result of Counts. After a read error, dst may hold some of the
 // values. Several goroutines may call it.
 func (s *Stored) Data(p *caffepb.BlobProto, dst []float32) error {
-	if q := p.GetInt8Data(); q != nil {
-		return int8Values(dst, q)
+	if p.Int8Data != nil {
+		if err := s.CheckScales(p); err != nil {
+			return err
+		}
+		return s.int8Values(p, dst, 0)
 	}
 	return s.floats(dst, p.Data, p.DoubleData, s.spans(p).data)
 }
 
-// Part is Data for as many of a blob's values as dst holds, from number first on; it is for values that are still in the file (Far).
+// Part is Data for as many of a blob's values as dst holds, from number first on; it is for values that are Far.
 func (s *Stored) Part(p *caffepb.BlobProto, dst []float32, first int) error {
+	if p.Int8Data != nil {
+		return s.int8Values(p, dst, first)
+	}
 	far := s.spans(p).data
 	part := span{far.at + floatBytes*int64(first), floatBytes * int64(len(dst))}
 	if first < 0 || part.at+part.bytes > far.at+far.bytes {
@@ -64,21 +69,42 @@ func (s *Stored) Diff(p *caffepb.BlobProto, dst []float32) error {
 	return s.floats(dst, p.Diff, p.DoubleDiff, s.spans(p).diff)
 }
 
-// int8Values writes values of 8 bits, each times the scale of its part.
-func int8Values(dst []float32, q *caffepb.Int8Values) error {
-	n := len(q.GetScale())
-	if n == 0 || len(dst)%n != 0 {
-		return fmt.Errorf("int8_data has %d scales for %d values", n, len(dst))
+// CheckScales returns an error if a blob has values of 8 bits that its scales do not divide.
+func (s *Stored) CheckScales(p *caffepb.BlobProto) error {
+	if p.Int8Data == nil {
+		return nil
 	}
-	part := len(dst) / n
-	for i, b := range q.GetData() {
-		dst[i] = float32(int8(b)) * q.Scale[i/part]
+	count, _ := s.Counts(p)
+	if n := len(p.Int8Data.Scale); n == 0 || count%n != 0 {
+		return fmt.Errorf("int8_data has %d scales for %d values", n, count)
+	}
+	return nil
+}
+
+// int8Values writes values of 8 bits from number first on, each times the scale of its part.
+func (s *Stored) int8Values(p *caffepb.BlobProto, dst []float32, first int) error {
+	var values []byte
+	if far := s.spans(p).bytes; far.bytes > 0 {
+		values = rawBytes(dst)[3*len(dst):] // a value is written when its byte, at its place or behind, has been read
+		if err := s.readBytes(values, far.at+int64(first)); err != nil {
+			return err
+		}
+	} else {
+		values = p.Int8Data.Data[first:]
+	}
+	count, _ := s.Counts(p)
+	part := count / max(1, len(p.Int8Data.Scale))
+	for i := range dst {
+		dst[i] = float32(int8(values[i])) * p.Int8Data.Scale[(first+i)/part]
 	}
 	return nil
 }
 
 // Far reports whether a blob's values are still in the file.
-func (s *Stored) Far(p *caffepb.BlobProto) bool { return s.spans(p).data.bytes > 0 }
+func (s *Stored) Far(p *caffepb.BlobProto) bool {
+	own := s.spans(p)
+	return own.data.bytes+own.bytes.bytes > 0
+}
 
 // Keep keeps the file open for one more user, who calls Close as well.
 func (s *Stored) Keep() { s.users.Add(1) }
@@ -114,21 +140,31 @@ func (s *Stored) floats(dst, floats []float32, doubles []float64, far span) erro
 
 // read reads a list directly into dst, so that its pages are written once.
 func (s *Stored) read(dst []float32, far span) error {
-	if len(dst) == 0 {
-		return nil
-	}
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), floatBytes*len(dst))
-	_, err := io.ReadFull(io.NewSectionReader(s.file, far.at, far.bytes), raw)
-	if now, statErr := s.file.Stat(); statErr == nil && (now.Size() != s.was.Size() || !now.ModTime().Equal(s.was.ModTime())) {
-		err = fmt.Errorf("written to after it was opened: it had %d bytes and has %d", s.was.Size(), now.Size())
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.file.Name(), err)
+	raw := rawBytes(dst)
+	if err := s.readBytes(raw, far.at); err != nil {
+		return err
 	}
 	if !littleEndian {
 		for i := range dst {
 			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[floatBytes*i:]))
 		}
+	}
+	return nil
+}
+
+// rawBytes is the memory of values.
+func rawBytes(values []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), floatBytes*len(values))
+}
+
+// readBytes reads bytes of the file.
+func (s *Stored) readBytes(dst []byte, at int64) error {
+	_, err := s.file.ReadAt(dst, at)
+	if now, statErr := s.file.Stat(); statErr == nil && (now.Size() != s.was.Size() || !now.ModTime().Equal(s.was.ModTime())) {
+		err = fmt.Errorf("written to after it was opened: it had %d bytes and has %d", s.was.Size(), now.Size())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.file.Name(), err)
 	}
 	return nil
 }

@@ -76,13 +76,18 @@ type indexer struct {
 	window []byte // bytes of the file, from start on
 	start  int64
 	found  map[*caffepb.BlobProto]*blobSpans
-	whole  bool // lists are read into their messages
+	blob   *caffepb.BlobProto // the last one
+	whole  bool               // lists are read into their messages
 }
 
 // message reads the message at a position.
 func (x *indexer) message(m protoreflect.Message, at span) error {
 	var short []byte // the fields to unmarshal together
 	blob, _ := m.Interface().(*caffepb.BlobProto)
+	if blob != nil {
+		x.blob = blob
+	}
+	_, int8s := m.Interface().(*caffepb.Int8Values)
 	lists := map[protowire.Number]bool{}
 	for end := at.at + at.bytes; at.at < end; {
 		begin := at.at
@@ -92,16 +97,16 @@ func (x *indexer) message(m protoreflect.Message, at span) error {
 		}
 		at.at = body.at + body.bytes
 		fd := m.Descriptor().Fields().ByNumber(num)
-		list := blob != nil && (num == blobData || num == blobDiff)
+		list := blob != nil && (num == blobData || num == blobDiff) || int8s && num == int8Data
 		switch {
 		case skips(m.Descriptor(), fd):
 		case list && lists[num] && !x.whole: // the list is stored in several pieces
 			return errWhole
 		case list && body.bytes >= longBytes && !x.whole:
-			if err := x.note(blob, num, body); err != nil {
+			if err := x.note(num, body, int8s); err != nil {
 				return err
 			}
-		case wireType == protowire.BytesType && fd != nil && mayHaveBlobs(fd.Message()):
+		case wireType == protowire.BytesType && fd != nil && (mayHaveBlobs(fd.Message()) || blob != nil && fd.Name() == "int8_data"):
 			if err := x.message(inner(m, fd), body); err != nil {
 				return err
 			}
@@ -153,18 +158,23 @@ func inner(m protoreflect.Message, fd protoreflect.FieldDescriptor) protoreflect
 	}
 }
 
-// note records the position of a blob's list.
-func (x *indexer) note(blob *caffepb.BlobProto, num protowire.Number, body span) error {
-	if body.bytes%floatBytes != 0 {
+// note records the position of a list of the last blob.
+func (x *indexer) note(num protowire.Number, body span, int8s bool) error {
+	if body.bytes%floatBytes != 0 && !int8s {
 		return errWhole
 	}
-	if x.found[blob] == nil {
-		x.found[blob] = &blobSpans{}
+	own := x.found[x.blob]
+	if own == nil {
+		own = &blobSpans{}
+		x.found[x.blob] = own
 	}
-	if num == blobData {
-		x.found[blob].data = body
-	} else {
-		x.found[blob].diff = body
+	switch {
+	case int8s:
+		own.bytes = body
+	case num == blobData:
+		own.data = body
+	default:
+		own.diff = body
 	}
 	return nil
 }
