@@ -11,6 +11,9 @@ import (
 // normalisation behind the layer. It can then stow the weights' values. Their memory is given back, and what the layer has made brings them back when
 // somebody looks at them.
 
+// keepsFiles says that files of frozen values stay open: on Windows nobody could replace them.
+const keepsFiles = runtime.GOOS != "windows"
+
 // Restorer brings stowed values back.
 type Restorer interface {
 	// Restore writes the values, bit by bit, to memory of their number.
@@ -88,8 +91,9 @@ func (b *Blob) Stow(v Version, by Restorer, held bool) (memory []float32, ok boo
 // Parts calls use with a function that reads values from the file that they are still in: as many as dst holds, from number first on. If they are in memory, it
 // does nothing and is not ok.
 func (b *Blob) Parts(use func(read func(dst []float32, first int) error) error) (ok bool, err error) {
-	k := b.storageOf(&b.data).stow
-	if k == nil {
+	s := b.storageOf(&b.data)
+	k := s.stow
+	if k == nil || s.frozen && !keepsFiles {
 		return false, nil
 	}
 	k.Lock()
@@ -160,7 +164,7 @@ func (s *storage) bring() {
 	}
 	k.by.Restore(values)
 	if f, ok := k.by.(*inFile); ok {
-		if s.frozen && runtime.GOOS != "windows" { // there nobody could replace the file
+		if s.frozen && keepsFiles {
 			k.file = f
 		} else {
 			f.end()
