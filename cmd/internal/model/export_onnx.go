@@ -33,6 +33,7 @@ func exportONNXFlags(fs *flag.FlagSet, o *exportONNXOptions) {
 	fs.IntVar(&o.opset, "opset", export.MinOpset, fmt.Sprintf("the version of ONNX's operators, %d to %d", export.MinOpset, export.MaxOpset))
 	fs.BoolVar(&o.fold, "fold", false, "multiply BatchNorm, Scale and Bias layers into the weights before them")
 	fs.BoolVar(&o.states, "states", false, "make inputs and outputs of the states that LSTM and RNN layers keep between runs")
+	fs.BoolVar(&o.signed, "signed_weights", false, "write weights of layers in INT8 as int8, which some compilers want; without VNNI, ONNX Runtime may compute other values with them")
 	fs.IntVar(&o.batch, "batch", 0, "fix the batch size (0: leave it open)")
 	fs.Int64Var(&o.seed, "seed", 1, "random seed of the fillers")
 	o.state.Register(fs)
@@ -42,6 +43,7 @@ type exportONNXOptions struct {
 	model, weights, out string
 	opset, batch        int
 	fold, states        bool
+	signed              bool
 	seed                int64
 	state               cli.StateFlags
 }
@@ -82,7 +84,7 @@ func exportONNX(e *cli.Env, o *exportONNXOptions) error {
 		return err
 	}
 	r, err := export.Net(n, export.Options{
-		Opset: o.opset, Fold: o.fold, States: o.states, Batch: o.batch, Net: written, Pos: positions(file),
+		Opset: o.opset, Fold: o.fold, States: o.states, SignedWeights: o.signed, Batch: o.batch, Net: written, Pos: positions(file),
 	})
 	if err != nil {
 		return err

@@ -24,14 +24,17 @@ const MetadataKey = "swcaffe.net"
 
 // Options say how a net is written.
 type Options struct {
-	Opset   int                       // MinOpset to MaxOpset
-	Fold    bool                      // multiply BatchNorm and Scale layers into the weights before them
-	States  bool                      // make the states that recurrent layers keep between runs inputs and outputs
-	Static  bool                      // keep the net's batch size, instead of leaving it open where every layer allows it
-	Batch   int                       // give the net this batch size, and keep it; 0: the net's own
-	Net     *caffepb.NetParameter     // the net as its author wrote it, for the model's metadata; nil: none
-	Version string                    // of the program, for the model
-	Pos     func(layer string) string // the file and line of a layer; nil: unknown
+	Opset   int                   // MinOpset to MaxOpset
+	Fold    bool                  // multiply BatchNorm and Scale layers into the weights before them
+	States  bool                  // make the states that recurrent layers keep between runs inputs and outputs
+	Static  bool                  // keep the net's batch size, instead of leaving it open where every layer allows it
+	Batch   int                   // give the net this batch size, and keep it; 0: the net's own
+	Net     *caffepb.NetParameter // the net as its author wrote it, for the model's metadata; nil: none
+	Version string                // of the program, for the model
+
+	SignedWeights bool // weights of layers in INT8 are int8, as some compilers want them, not uint8
+
+	Pos func(layer string) string // the file and line of a layer; nil: unknown
 }
 
 // Result is a model, why its batch size is fixed ("" if it is not), and what a program reads wrong without a word.

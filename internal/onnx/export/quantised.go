@@ -3,6 +3,7 @@ package export
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
@@ -10,7 +11,8 @@ import (
 )
 
 // qdq is how a layer in INT8 is written: its inputs pass QuantizeLinear and DequantizeLinear, and its weights are bytes that pass DequantizeLinear. Runtimes
-// recognise that form and compute in integers. The zero value is that of other layers.
+// recognise that form and compute in integers. Weights are bytes without signs, with a zero point of 128: of signed ones ONNX Runtime adds pairs of products in 16 bits on
+// x86 processors without VNNI, which do not hold the largest. The zero value is that of other layers.
 type qdq struct {
 	scales  *quant.Scales
 	weights string // the value of the weights, "" of other layers
@@ -44,14 +46,18 @@ func (l *layer) quantised(i int, dims []int, columns bool) (qdq, error) {
 		return at / row
 	}
 	scales := s.ChannelScales(data, of, channels)
+	kind, zero := onnxpb.TensorProto_UINT8, byte(128)
+	if l.opt.SignedWeights {
+		kind, zero = onnxpb.TensorProto_INT8, 0
+	}
 	bytes := make([]byte, len(data))
 	for k, w := range data {
-		bytes[k] = byte(quant.RoundWeight(w, scales[of(k)]))
+		bytes[k] = byte(quant.RoundWeight(w, scales[of(k)])) + zero
 	}
 	in := []string{
-		l.add(&constant{name: fmt.Sprintf("%s[%d]", l.name, i), dims: dims, bytes: bytes, kind: onnxpb.TensorProto_INT8}),
+		l.add(&constant{name: fmt.Sprintf("%s[%d]", l.name, i), dims: dims, bytes: bytes, kind: kind}),
 		l.array("weight_scale", scales, channels),
-		l.add(&constant{name: l.name + "/weight_zero_point", dims: []int{channels}, bytes: make([]byte, channels), kind: onnxpb.TensorProto_INT8}),
+		l.add(&constant{name: l.name + "/weight_zero_point", dims: []int{channels}, bytes: slices.Repeat([]byte{zero}, channels), kind: kind}),
 	}
 	return qdq{s, l.node("DequantizeLinear", in, attr{"axis", axis})}, nil
 }
