@@ -53,7 +53,10 @@ var idle = Step{To: None, From: None}
 func (r Range) split(i, p int) Range { return r.parts(i, i+1, p) }
 
 // parts returns segments [i, j) of p.
-func (r Range) parts(i, j, p int) Range { return Range{r.Lo + i*r.Len()/p, r.Lo + j*r.Len()/p} }
+func (r Range) parts(i, j, p int) Range {
+	at := func(i int) int { return r.Lo + int(int64(i)*int64(r.Len())/int64(p)) } // beyond 32 bits for a large net on hundreds of ranks
+	return Range{at(i), at(j)}
+}
 
 // powerBelow returns the largest power of two not above p, and its logarithm; p >= 1.
 func powerBelow(p int) (power, log int) {

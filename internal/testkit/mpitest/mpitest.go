@@ -7,17 +7,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 )
 
 // Build builds the test binary of the package in the current folder with the tag mpi, and returns its path. It skips the test if
-// Open MPI or a C compiler is missing.
+// Open MPI or a C compiler is missing, or compiles for another processor than the tests run on.
 func Build(t *testing.T, name string) string {
 	t.Helper()
 	for _, tool := range []string{"mpirun", "pkg-config", "gcc"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed: the mpi build is not tested", tool)
 		}
+	}
+	if host, err := exec.Command("go", "env", "GOHOSTARCH").Output(); err != nil || strings.TrimSpace(string(host)) != runtime.GOARCH {
+		t.Skipf("the tests are for %s, Open MPI is for %s", runtime.GOARCH, host)
 	}
 	binary := filepath.Join(t.TempDir(), name)
 	// Without debug information it links in half the time.
