@@ -86,7 +86,7 @@ func (d *Device) CheckShape(what string, shape []int) error {
 	if len(shape) > blob.MaxAxes {
 		return fmt.Errorf("%s has %d axes, at most %d are possible", what, len(shape), blob.MaxAxes)
 	}
-	if d.Machine.Values() && blob.CountOf(shape...) > blob.MaxCount {
+	if d.Machine.Values() && blob.SizeOf(shape...) > blob.MaxCount {
 		return fmt.Errorf("%s of shape %v would have more than %d values", what, shape, blob.MaxCount)
 	}
 	for axis, n := range shape {

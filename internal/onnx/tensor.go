@@ -43,7 +43,7 @@ func Decode(t *onnxpb.TensorProto) (*Tensor, error) {
 	}
 	out, n := &Tensor{Dims: []int{}}, 1
 	for _, d := range t.GetDims() {
-		if d < 0 || d > MaxCount || n*int(d) > MaxCount {
+		if d < 0 || d > MaxCount || int64(n)*d > MaxCount {
 			return nil, fmt.Errorf("tensor %q has extents %v", t.GetName(), t.GetDims())
 		}
 		out.Dims = append(out.Dims, int(d))

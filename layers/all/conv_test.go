@@ -2,6 +2,8 @@ package all_test
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -218,7 +220,7 @@ func TestConvolutionErrors(t *testing.T) {
 		{"group and channels", "num_output: 4 kernel_size: 1 group: 2", []int{1, 3, 2, 2}, []string{"3 channels", "group 2"}},
 		{"group and outputs", "num_output: 3 kernel_size: 1 group: 2", []int{1, 4, 2, 2}, []string{"num_output 3", "group 2"}},
 		{"padding too large", "num_output: 1 kernel_size: 3 pad: 4000000", []int{1, 1, 4, 4}, []string{"8000002", "2147483647"}},
-		{"too many weights", "num_output: 4294967295 kernel_size: 3", []int{1, 1, 4, 4}, []string{"4294967295 1 3 3", "2147483647"}},
+		{"too many weights", "num_output: " + largest + " kernel_size: 3", []int{1, 1, 4, 4}, []string{largest + " 1 3 3", "2147483647"}},
 		{"kernel too large", "num_output: 1 kernel_size: 7", []int{1, 1, 4, 9}, []string{"kernel 7", "4"}},
 		{"no kernel", "num_output: 1", []int{1, 1, 4, 4}, []string{"kernel"}},
 		{"no outputs", "kernel_size: 1", []int{1, 1, 4, 4}, []string{"num_output"}},
@@ -243,6 +245,9 @@ func TestConvolutionBottomsOfDifferentShapes(t *testing.T) {
 	wantError(t, layertest.NewBench(t), layertest.Case{Type: "Convolution", Param: "convolution_param { num_output: 1 kernel_size: 1 }", Tops: 2,
 		Bottoms: []layertest.Bottom{layertest.In(1, 2, 3, 3), layertest.In(1, 2, 3, 4)}}, "1 2 3 3", "1 2 3 4")
 }
+
+// largest is the largest number of a field of 32 bits without a sign that an int holds.
+var largest = strconv.Itoa(min(math.MaxUint32, math.MaxInt))
 
 // wantError fails the test unless both paths refuse a case with an error that contains all parts.
 func wantError(t *testing.T, b *layertest.Bench, c layertest.Case, parts ...string) {

@@ -13,7 +13,7 @@ func init() {
 			Bottoms: []layertest.Bottom{layertest.In(2, 5, 3, 2)}, Again: [][]int{{1, 4, 2, 5}}},
 		layertest.Case{Name: "window wider than the channels", Param: "lrn_param { local_size: 9 alpha: 2 beta: 0.5 }",
 			Bottoms: []layertest.Bottom{layertest.In(2, 4, 2, 3)}},
-		layertest.Case{Name: "the widest window", Param: "lrn_param { local_size: 4294967295 alpha: 1e9 beta: 0.5 }",
+		layertest.Case{Name: "the widest window", Param: "lrn_param { local_size: " + largest + " alpha: 1e9 beta: 0.5 }",
 			Bottoms: []layertest.Bottom{layertest.In(2, 4, 2, 3)}},
 		layertest.Case{Name: "one channel", Param: "lrn_param { alpha: 1 }", Bottoms: []layertest.Bottom{layertest.In(2, 1, 3, 3)}},
 		layertest.Case{Name: "within a channel", Param: "lrn_param { norm_region: WITHIN_CHANNEL local_size: 3 alpha: 1.2 beta: 0.75 }",

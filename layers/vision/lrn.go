@@ -30,7 +30,10 @@ func init() {
 // lrnSize reads local_size, which must be odd.
 func lrnSize(p *caffepb.LRNParameter, bottom *blob.Blob) (int, error) {
 	size := int(p.GetLocalSize())
-	if size%2 == 0 {
+	switch {
+	case size < 0: // an int of 32 bits
+		return 0, fmt.Errorf("local_size must be at most %d, it is %d", math.MaxInt, p.GetLocalSize())
+	case size%2 == 0:
 		return 0, fmt.Errorf("LRN only supports odd values for local_size, it is %d", size)
 	}
 	return size, part.CheckImages(bottom)

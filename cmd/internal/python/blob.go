@@ -127,7 +127,7 @@ func checkShape(shape []int) error {
 			return invalid("shape %v: an extent cannot be negative", shape)
 		}
 	}
-	if blob.CountOf(shape...) > blob.MaxCount {
+	if blob.SizeOf(shape...) > blob.MaxCount {
 		return invalid("shape %v would have more than %d values", shape, blob.MaxCount)
 	}
 	return nil
