@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Fetches packages of Debian's unstable release and unpacks them, with all that they need, into a folder; nothing is installed. Writes DIR/run, which runs a
+# Fetches packages of another release of Debian's, the unstable one or RELEASE, and unpacks them, with all that they need, into a folder; nothing is installed. Writes DIR/run, which runs a
 # command line with the folder's /usr in place of the system's: all else stays where it is.
 #
-#   [MIRROR=URL] scripts/unstable.sh DIR PACKAGE...
+#   [MIRROR=URL] [RELEASE=NAME] scripts/unstable.sh DIR PACKAGE...
 #   scripts/unstable.sh build/torch python3-torch && build/torch/run python3 -c 'import torch; print(torch.__version__)'
 #
 # MIRROR is a mirror of Debian, by default the one in apt's configuration. Debian on amd64, root or user namespaces are needed.
@@ -14,13 +14,14 @@ dir=$(realpath -m "$1")
 shift
 mirror=${MIRROR:-$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | sed -n 's/^Debian //p' | head -n 1)}
 [ -n "$mirror" ] || { echo "apt knows no mirror of Debian (apt-get indextargets); name one: MIRROR=http://..." >&2; exit 1; }
-echo "taking $* of Debian unstable from $mirror"
+release=${RELEASE:-unstable}
+echo "taking $* of Debian $release from $mirror"
 rm -rf "$dir"
 mkdir -p "$dir/apt/lists/partial" "$dir/apt/archives/partial" "$dir/root"
 
 # An apt of its own, to which nothing is installed, so that it finds all that the libraries need.
 : >"$dir/apt/status"
-echo "deb [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror unstable main" >"$dir/apt/sources.list"
+echo "deb [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main" >"$dir/apt/sources.list"
 apt=(apt-get -qq -o APT::Architecture=amd64 -o APT::Architectures=amd64 -o APT::Sandbox::User=root -o Acquire::Check-Valid-Until=false
   -o Dir::Etc::sourcelist="$dir/apt/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$dir/apt/lists"
   -o Dir::State::status="$dir/apt/status" -o Dir::Cache="$dir/apt")
