@@ -8,8 +8,8 @@ import (
 )
 
 // A layer of a net that only runs forward often makes something of its weights that it reads in their place: packed weights, or weights that include a
-// normalisation behind the layer. It can then stow the weights' values. Their memory is given back, and what the layer has made brings them back when
-// somebody looks at them.
+// normalisation behind the layer. It can then stow the weights' values. Their memory is given back. What the layer has made brings them back when somebody
+// looks at them, or the file that they were loaded from.
 
 // keepsFiles says that files of frozen values stay open: on Windows nobody could replace them.
 const keepsFiles = runtime.GOOS != "windows"
@@ -89,12 +89,12 @@ func (b *Blob) Stow(v Version, by Restorer, held bool) (memory []float32, ok boo
 }
 
 // Parts calls use with a function that reads values from the file that they are still in: as many as dst holds, from number first on. If they are in memory, it
-// does nothing and is not ok.
-func (b *Blob) Parts(use func(read func(dst []float32, first int) error) error) (ok bool, err error) {
+// does nothing.
+func (b *Blob) Parts(use func(read func(dst []float32, first int) error) error) error {
 	s := b.storageOf(&b.data)
 	k := s.stow
 	if k == nil || s.frozen && !keepsFiles {
-		return false, nil
+		return nil
 	}
 	k.Lock()
 	f, ok := k.by.(*inFile)
@@ -103,10 +103,10 @@ func (b *Blob) Parts(use func(read func(dst []float32, first int) error) error) 
 	}
 	k.Unlock()
 	if !ok {
-		return false, nil
+		return nil
 	}
 	defer f.end()
-	return true, use(f.part)
+	return use(f.part)
 }
 
 // Origin returns what brings frozen values back from the file that they come from (LoadLater), which it keeps open; nil if there is none.

@@ -33,10 +33,17 @@ const blobData, blobDiff, int8Data = 5, 6, 1
 // longBytes is the size from which on a list stays in the file.
 const longBytes = 4 << 10
 
-// Counts returns the numbers of a blob's values and gradients, floats or doubles.
+// Counts returns the numbers of a blob's values and gradients, floats or doubles. Values of 8 bits, if there are any, are the blob's.
 func (s *Stored) Counts(p *caffepb.BlobProto) (data, diff int) {
 	own := s.spans(p)
-	return max(len(p.Data), len(p.DoubleData), len(p.GetInt8Data().GetData()), int(own.data.bytes/floatBytes), int(own.bytes.bytes)), max(len(p.Diff), len(p.DoubleDiff), int(own.diff.bytes/floatBytes))
+	data, diff = max(len(p.Data), len(p.DoubleData), int(own.data.bytes/floatBytes)), max(len(p.Diff), len(p.DoubleDiff), int(own.diff.bytes/floatBytes))
+	if p.Int8Data != nil {
+		data = len(p.Int8Data.Data)
+		if own.bytes.bytes > 0 {
+			data = int(own.bytes.bytes)
+		}
+	}
+	return data, diff
 }
 
 // Data writes a blob's values to dst. Its length must be the first result of Counts. After a read error, dst may hold some of the
@@ -93,7 +100,7 @@ func (s *Stored) int8Values(p *caffepb.BlobProto, dst []float32, first int) erro
 		values = p.Int8Data.Data[first:]
 	}
 	count, _ := s.Counts(p)
-	part := count / max(1, len(p.Int8Data.Scale))
+	part := count / len(p.Int8Data.Scale)
 	for i := range dst {
 		dst[i] = float32(int8(values[i])) * p.Int8Data.Scale[(first+i)/part]
 	}

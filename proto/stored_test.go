@@ -276,6 +276,10 @@ func TestInt8Values(t *testing.T) {
 	if err := s.Data(p, got); err != nil || !slices.Equal(got, []float32{0.5, -64, -2, 254}) {
 		t.Errorf("%v, %v", got, err)
 	}
+	p.Data = make([]float32, 8)
+	if n, _ := s.Counts(p); n != 4 {
+		t.Errorf("with 8 values of fp32 beside them, the 4 bytes are %d values", n)
+	}
 	p.Int8Data.Scale = []float32{1, 1, 1}
 	if err := s.Data(p, got); err == nil || err.Error() != "int8_data has 3 scales for 4 values" {
 		t.Error(err)

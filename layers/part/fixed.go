@@ -78,7 +78,7 @@ func (f *Fixed) Take(m *cpe.Machine, own []*blob.Blob, k op.Keeper, inference bo
 	}
 	if k, ok := k.(op.PartKeeper); ok && f.packed != nil && !k.Keeps(f.packed) {
 		pack := func(read func(dst []float32, first int) error) error { return k.PackParts(f.packed, read) }
-		if _, err := f.weights.Parts(pack); err != nil {
+		if err := f.weights.Parts(pack); err != nil {
 			return nil, nil, nil, err
 		}
 	}

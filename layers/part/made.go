@@ -111,6 +111,12 @@ func (f *folding) Name() string { return "folding weights" }
 // RunGroup implements cpe.Program. It computes a core group's share of the weights.
 func (f *folding) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(len(f.factor))
+	f.rows(lo, hi)
+	return nil
+}
+
+// rows computes the weights of output channels lo to hi-1.
+func (f *folding) rows(lo, hi int) {
 	n := len(f.to) / len(f.factor)
 	for o := lo; o < hi; o++ {
 		from, to, factor := f.from[o*n:(o+1)*n], f.to[o*n:(o+1)*n], float32(f.factor[o])
@@ -119,7 +125,6 @@ func (f *folding) RunGroup(g *cpe.CoreGroup) error {
 			f.lost.note(o, from, to, factor)
 		}
 	}
-	return nil
 }
 
 // Restore implements blob.Restorer: it writes the layer's own weights.
@@ -145,10 +150,8 @@ type refolding struct {
 
 // Restore implements blob.Restorer.
 func (r *refolding) Restore(values []float32) {
-	from, n := r.own.Hold(false), len(values)/len(r.factor)
-	for o, factor := range r.factor {
-		vec.Scale(values[o*n:(o+1)*n], from[o*n:(o+1)*n], float32(factor))
-	}
+	once := folding{factor: r.factor, from: r.own.Hold(false), to: values}
+	once.rows(0, len(r.factor))
 	r.own.Free()
 	stow(r.own, r.own.Origin(), false)
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures swcaffe serve: milliseconds from the start of the process until it is ready; throughput at saturation beside what `time -forward_only` gives at its best batch, latencies at
 # 80 % of the load at saturation, and the answers at 4 times that load; then each two nets together, on one server; and beside each, ONNX Runtime behind a server of Node's. A table at
-# the end has each figure with what is asked of it. With the defaults it takes about eight minutes. Each request has images as binary FP32. The load comes from a process of its own on
+# the end has each figure with what is asked of it. With -seconds 4 it takes about six minutes. Each request has images as binary FP32. The load comes from a process of its own on
 # the same computer, which takes some of the cores: npm's autocannon, and for latencies vegeta, whose requests are evenly apart (autocannon sends those of a second at its beginning); the
 # load at saturation of which it sends 80 % is vegeta's own. Latencies are measured five times; the middle one counts. So the seconds that the processors spend on an image are printed too, in the server with its kernel's part, and in the
 # direct run: their ratio holds also where the load takes cores, but not where other programs run. The ratios of the second kind are to the direct images times the part of the cores' time

@@ -39,7 +39,7 @@ func classifyFlags(fs *flag.FlagSet, o *classifyOptions) {
 	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
 	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels, or none", cli.OneOf(noLabels).OrFiles(cli.AnyFile))
-	cli.AppendVar(fs, &o.images, "image", "an image `FILE`, or a folder of images; may be given several times", cli.AnyFile)
+	cli.AppendVar(fs, &o.images, "image", "an image `FILE`, or a folder of images; may be given several times", cli.Images)
 	cli.OutputVar(fs, &o.json, "json", "write the labels to `FILE` as well (docs/json.md); -: to standard output, alone")
 	cli.OutputVar(fs, &o.csv, "csv", "write the labels to `FILE` as well: a line for each image and label; -: to standard output, alone")
 	fs.IntVar(&o.top, "top", 5, "how many labels to print")
@@ -56,7 +56,6 @@ type classifyOptions struct {
 }
 
 func classify(e *cli.Env, o *classifyOptions) error {
-	o.shift()
 	if o.model == "" || o.weights == "" || len(o.images) == 0 {
 		return cli.Usagef("need a net, weights and images: swcaffe classify DEPLOY WEIGHTS MEAN LABELS IMAGE..., or -model DEPLOY -weights FILES IMAGE...")
 	}
@@ -78,18 +77,6 @@ func classify(e *cli.Env, o *classifyOptions) error {
 		return err
 	}
 	return o.run(e, m)
-}
-
-// shift makes words images that have been taken for MEAN and LABELS, as where -model and -weights are flags.
-func (o *classifyOptions) shift() {
-	var images []string
-	for _, word := range []*string{&o.mean, &o.labels} {
-		if cli.IsImage(*word) {
-			images = append(images, *word)
-			*word = ""
-		}
-	}
-	o.images = append(images, o.images...)
 }
 
 // noLabels is the -labels of classes without names.

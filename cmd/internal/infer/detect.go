@@ -33,7 +33,7 @@ read is named and left out, and the exit code is 1.`,
 func detectFlags(fs *flag.FlagSet, o *detectOptions) {
 	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
-	cli.AppendVar(fs, &o.images, "image", "an image `FILE`, or a folder of images; may be given several times", cli.AnyFile)
+	cli.AppendVar(fs, &o.images, "image", "an image `FILE`, or a folder of images; may be given several times", cli.Images)
 	fs.Float64Var(&o.threshold, "threshold", 0.5, "the least score of a detection")
 	cli.StringVar(fs, &o.labelMap, "label_map", "", "the `FILE` with the names of classes: SSD's LabelMap", cli.Prototxt)
 	o.register(fs)

@@ -30,7 +30,7 @@ type Command struct {
 	Example  string // one command line
 	Help     string // describes the command
 	// Words names the flags that arguments without a dash set, in order, as in "swcaffe dataset digits". If the last name ends in
-	// "...", it takes all remaining arguments.
+	// "...", it takes all remaining arguments; the names before it may be left out where its flag's Takes claims an argument.
 	Words []string
 	// Writes names the flag for the file or folder that the command makes; "": -out or -o, if it has one. -o and -out are further names of it.
 	Writes string

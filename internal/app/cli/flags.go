@@ -106,7 +106,7 @@ func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []st
 }
 
 // setWords sets the flags named by words, in order, to what was given without a flag. It passes over flags that have been set, except one
-// that takes all remaining words.
+// that takes all remaining words. A word that this last one claims, and the one whose turn it is does not, begins the remaining words.
 func setWords(fs *flag.FlagSet, common *commonFlags, given, words []string) error {
 	fs.Visit(func(f *flag.Flag) {
 		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == f.Name })
@@ -114,6 +114,10 @@ func setWords(fs *flag.FlagSet, common *commonFlags, given, words []string) erro
 	for _, word := range given {
 		if len(words) == 0 {
 			return fmt.Errorf("unexpected argument %q%s", word, flagFor(fs, word))
+		}
+		claims := func(flag string) bool { return takenBy(fs.Lookup(flag)).claims(word) }
+		if last, many := strings.CutSuffix(words[len(words)-1], "..."); many && len(words) > 1 && claims(last) && !claims(words[0]) {
+			words = words[len(words)-1:]
 		}
 		name, all := strings.CutSuffix(words[0], "...")
 		if err := fs.Set(name, word); err != nil {

@@ -11,15 +11,6 @@ import (
 	"github.com/swcaffe/swcaffe/data/imageio"
 )
 
-// IsImage reports whether a path names an image by its ending, or is a folder.
-func IsImage(path string) bool {
-	if slices.Contains(imageio.Extensions(), strings.ToLower(filepath.Ext(path))) {
-		return true
-	}
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // ImageFiles replaces each folder in a list by the image files below it, in the order of their names. Other files and hidden ones are left out.
 func ImageFiles(list []string) (files []string, err error) {
 	for _, path := range list {
@@ -38,7 +29,7 @@ func ImageFiles(list []string) (files []string, err error) {
 				return err
 			case hidden && d.IsDir():
 				return fs.SkipDir
-			case !hidden && !d.IsDir() && IsImage(file):
+			case !hidden && !d.IsDir() && slices.Contains(imageio.Extensions(), strings.ToLower(filepath.Ext(file))):
 				files = append(files, file)
 			}
 			return nil

@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/swcaffe/swcaffe/data/imageio"
 )
 
-// Takes says what a flag takes, for the completion of command lines: fixed values, or files by their endings, or folders. Commands
-// check values themselves.
+// Takes says what a flag takes: fixed values, or files by their endings, or folders. Command lines are completed by it, and words without a flag that can only be
+// for the last flag go there. Commands check values themselves.
 type Takes struct {
 	values  []string
 	endings []string // of files; "" is the ending of all
@@ -25,6 +27,7 @@ var (
 	Weights     = FileOf(".caffemodel", ".caffemodel.h5").Listed()
 	SolverState = FileOf(".solverstate", ".solverstate.h5")
 	ONNX        = FileOf(".onnx")
+	Images      = Takes{endings: imageio.Extensions(), folders: true}
 )
 
 // OneOf is for a flag with fixed values.
@@ -43,6 +46,19 @@ func (t Takes) OrFiles(other Takes) Takes {
 func (t Takes) Listed() Takes {
 	t.listed = true
 	return t
+}
+
+// claims reports whether a word looks like what the flag takes, and not like any file: a fixed value, a file with one of the endings, or a folder that exists.
+func (t Takes) claims(word string) bool {
+	if slices.Contains(t.values, word) {
+		return true
+	}
+	ends := func(ending string) bool { return ending != "" && strings.HasSuffix(strings.ToLower(word), ending) }
+	if slices.ContainsFunc(t.endings, ends) {
+		return true
+	}
+	info, err := os.Stat(word)
+	return t.folders && err == nil && info.IsDir()
 }
 
 // text is the value of a flag of StringVar or AppendVar.
