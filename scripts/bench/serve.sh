@@ -9,10 +9,11 @@
 #
 #   scripts/bench/serve.sh [-seconds N] [-batch N] [-iterations N] [-no_peer] [NET[:ITEMS]...]
 #
-# NET is a folder of models/, or mobilenet, ITEMS the images of a request (1); lenet:64, mobilenet and resnet50 by default, since a single digit costs less than any request. -seconds is
-# the time of each measurement (10), -batch the most items of a run (8; of a net whose requests have more, as many), -iterations those of direct runs (20). -no_peer leaves out ONNX Runtime.
-# The ratios: images served to direct ones, the 99th percentile to the median at 80 %, and the median of answers at 4 times the load to that at saturation. The server's queue
-# is as long as the load at saturation fills it, so that requests which are accepted at 4 times the load wait for as many others.
+# NET is a folder of models/, or mobilenet, ITEMS the images of a request (1); lenet:256, mobilenet and resnet50 by default, since a digit costs less than a request. -seconds is
+# the time of each measurement (10), -batch the most items of a run (8; of a net whose requests have more, as many), -iterations those of the runs that find the best batch (20).
+# -no_peer leaves out ONNX Runtime. The ratios: images served to direct ones at that batch, which are the mean of a run before the load and one after it, as long as the load, since a computer's
+# speed changes meanwhile; the 99th percentile to the median at 80 %; and the median of answers at 4 times the load to that at saturation. The queue is
+# as long as the load at saturation; at 4 times the load it is shorter by the requests of a run, so that those which are accepted wait for as many others as at saturation.
 # autocannon, vegeta and onnxruntime-node are installed into build/ if they are not there. build/swcaffe-serve is the program.
 set -eEuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -27,7 +28,7 @@ while (($#)); do
     *) nets+=("$1"); shift ;;
   esac
 done
-((${#nets[@]})) || nets=(lenet:64 mobilenet resnet50)
+((${#nets[@]})) || nets=(lenet:256 mobilenet resnet50)
 declare -A images_of # of a request
 for ((i = 0; i < ${#nets[@]}; i++)); do
   name=${nets[i]%:*}
@@ -95,15 +96,21 @@ run_direct() {
 # most NET... prints the most items of a run: of one net with large requests, as many as these have.
 most() { if (($# == 1 && ${images_of[$1]} > batch)); then echo "${images_of[$1]}"; else echo "$batch"; fi; }
 
-# direct NET prints the images a second at the best batch, that batch, and the processors' milliseconds an image: that of iterations for 3 seconds more than in a first run,
-# so that what the command does before is not in it.
+# direct NET finds a net's best batch and how many iterations take as long as a measurement, and measures their speed, as again does; cost becomes the processors' milliseconds an image:
+# that of these iterations without what the command does before them.
 direct() {
-  local n best speed few many more
-  best=$(for ((n = 1; n <= $(most "$1"); n *= 2)); do echo "$(run_direct "$1" "$n" "$iterations") $n"; done | sort -g | tail -1)
-  read -r speed few n <<<"$best"
-  more=$(node -p "Math.ceil(3 * $speed / $n)")
-  read -r _ many < <(run_direct "$1" "$n" $((iterations + more)))
-  echo "$speed $n $(node -p "(1000 * ($many - $few) / ($more * $n)).toFixed(3)")"
+  local speed few many
+  read -r speed few best[$1] < <(for ((n = 1; n <= $(most "$1"); n *= 2)); do echo "$(run_direct "$1" "$n" "$iterations") $n"; done | sort -g | tail -1)
+  long[$1]=$(node -p "$iterations + Math.ceil($seconds * $speed / ${best[$1]})")
+  read -r now[$1] many < <(run_direct "$1" "${best[$1]}" "${long[$1]}")
+  cost=$(node -p "(1000 * ($many - $few) / ((${long[$1]} - $iterations) * ${best[$1]})).toFixed(3)")
+}
+
+# again NET measures a net's direct speed again: speed becomes the mean of the images a second before and now.
+again() {
+  local before=${now[$1]}
+  read -r now[$1] _ < <(run_direct "$1" "${best[$1]}" "${long[$1]}")
+  speed[$1]=$(node -p "(($before + ${now[$1]}) / 2).toFixed(1)")
 }
 
 # body NET writes a request for a net, whose server is at url.
@@ -132,7 +139,7 @@ serve() {
   local models=() net
   for net in "$@"; do models+=(-model "$dir/$net.prototxt" -weights "$dir/$net.caffemodel" -name "$net"); done
   : >"$dir/serve.log" # await must not read that of the server before
-  "$swcaffe" serve "${models[@]}" -batch "$(most "$@")" -queue "$connections" -http 127.0.0.1:0 2>"$dir/serve.log" &
+  "$swcaffe" serve "${models[@]}" -batch "$(most "$@")" -queue "$queue" -http 127.0.0.1:0 2>"$dir/serve.log" &
   server=$!
   await "$dir/serve.log"
   settle
@@ -165,15 +172,14 @@ serve_peer() {
 }
 
 # load NAME CONNECTIONS RATE NET... sends requests for nets. $dir/NAME.json has the results; cpu has the processors' seconds of the server, left the part of the cores' time that
-# the load has left to others.
+# the load has left to others while it went on.
 load() {
   local name=$1 connections=$2 rate=$3 net targets=() before
   shift 3
   for net in "$@"; do targets+=("$url/v2/models/$net/infer" "$dir/$net.body"); done
   before=$(ticks)
-  TIMEFORMAT='%R %U %S'
-  { time NODE_PATH=build/autocannon/node_modules node scripts/bench/serve_load.js "$dir/$name.json" "$connections" "$seconds" "$rate" "${targets[@]}" 2>"$dir/$name.errors"; } 2>"$dir/times"
-  left=$(awk -v cores="$(nproc)" '{print 1 - ($2 + $3) / (cores * $1)}' "$dir/times")
+  NODE_PATH=build/autocannon/node_modules node scripts/bench/serve_load.js "$dir/$name.json" "$connections" "$seconds" "$rate" "${targets[@]}" 2>"$dir/$name.errors"
+  left=$(field "$dir/$name.json" "1 - r[0].cpu / ($(nproc) * r[0].duration)")
   cpu=$(node -p "($(ticks) - $before) / $(getconf CLK_TCK)")
 }
 
@@ -204,16 +210,15 @@ asked() { verdicts+=("$(node -p "'$1'.padEnd(60) + ' ' + (+($2)).toFixed(3).padS
 # served NAME I ITEMS prints the images a second of the results' entry I, of requests with ITEMS images.
 served() { field "$dir/$1.json" "(r[${2:-0}]['2xx'] * $3 / r[${2:-0}].duration).toFixed(1)"; }
 
-connections=$((4 * batch))
+connections=$((4 * batch)) queue=$connections
 too='(r[0].statusCodeStats["429"] || {count: 0}).count'
 printf '%-10s %9s %6s %9s %9s %6s %9s %8s %8s %6s %8s %8s %8s %8s %6s %9s\n' net direct/s batch 'cpu ms' served/s ratio 'cpu ms' 'p50 80%' 'p99 80%' ratio 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4' ratio ORT/s
-declare -A speed starting held tails
+declare -A best long now speed starting held tails
 for net in "${nets[@]}"; do
   prepare "$net"
   items=${images_of[$net]}
   starting[$net]=$(starts "$net")
-  read -r images best cost < <(direct "$net")
-  speed[$net]=$images
+  direct "$net"
   serve "$net"
   held[$net]=$(resident)
   body "$net"
@@ -222,9 +227,13 @@ for net in "${nets[@]}"; do
   rest=$left
   spent=$(node -p "(1000 * $cpu / ($(field "$dir/full.json" "r[0]['2xx']") * $items)).toFixed(3)")
   answered=$(field "$dir/full.json" "r[0]['2xx'] / r[0].duration")
+  again "$net"
   even all 0 "$net"
   for ((i = 0; i < windows; i++)); do even "part$i" "$(field "$dir/all.json" 'Math.max(1, Math.round(r.throughput * 0.8))')" "$net"; done
   middle
+  stop
+  queue=$((connections - (batch > items ? batch / items : 1))) serve "$net"
+  body "$net"
   seconds=2 load over $((4 * connections)) "$(node -p "Math.ceil(4 * $answered)")" "$net" # memory for as many requests at a time
   before=$(resident)
   load over $((4 * connections)) "$(node -p "Math.ceil(4 * $answered)")" "$net"
@@ -239,9 +248,9 @@ for net in "${nets[@]}"; do
     other=$(served peer 0 "$items")
     stop
   fi
-  ratio=$(node -p "$(served full 0 "$items") / $images") slower=$(field "$dir/over.json" "r[0].answered.p50 / $(field "$dir/full.json" 'r[0].answered.p50')")
+  ratio=$(node -p "$(served full 0 "$items") / ${speed[$net]}") slower=$(field "$dir/over.json" "r[0].answered.p50 / $(field "$dir/full.json" 'r[0].answered.p50')")
   wrong=$(field "$dir/over.json" "r[0].non2xx - $too + r[0].errors") tail=$(field "$dir/part.json" 'r.latencies["99th"] / r.latencies["50th"]')
-  printf '%-10s %9.1f %6d %9s %9s %6.3f %9s %8.2f %8.2f %6.2f %8s %8s %8s %8.2f %6.2f %9s\n' "$net" "$images" "$best" "$cost" "$(served full 0 "$items")" "$ratio" "$spent" \
+  printf '%-10s %9.1f %6d %9s %9s %6.3f %9s %8.2f %8.2f %6.2f %8s %8s %8s %8.2f %6.2f %9s\n' "$net" "${speed[$net]}" "${best[$net]}" "$cost" "$(served full 0 "$items")" "$ratio" "$spent" \
     "$(field "$dir/part.json" 'r.latencies["50th"] / 1e6')" "$(field "$dir/part.json" 'r.latencies["99th"] / 1e6')" "$tail" \
     "$(field "$dir/over.json" 'r[0]["2xx"]')" "$(field "$dir/over.json" "$too")" "$wrong" "$(field "$dir/over.json" 'r[0].answered.p50')" "$slower" "$other"
   asked "$net: milliseconds until it is ready" "${starting[$net]%% *}" '<=' 100
@@ -258,12 +267,14 @@ done
 # together NET... measures nets on one server: what each has of its direct speed, and all together.
 together() {
   local net part i items all=0 others=0 rest
+  for net in "$@"; do again "$net"; done
   serve "$@"
   for net in "$@"; do body "$net"; done
   seconds=3 load warm 2 0 "$@"
   load together "$connections" 0 "$@"
   rest=$left
   stop
+  for net in "$@"; do again "$net"; done
   if [ -n "$peer" ]; then
     serve_peer "$@"
     seconds=3 load peerwarm 2 0 "$@"

@@ -54,6 +54,9 @@ func (v *version) compute(ctx context.Context, memory *body, tensors []tensor, a
 	if err != nil {
 		return nil, err
 	}
+	if v.queue.full() {
+		return nil, errFull // before images are decoded
+	}
 	if len(tensors) == 1 && tensors[0].elements != nil {
 		if tensors, err = v.decodeAll(tensors[0]); err != nil {
 			return nil, err

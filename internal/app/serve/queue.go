@@ -29,6 +29,9 @@ func (q *queue) push(j *job) bool {
 	return true
 }
 
+// full reports whether push would refuse a job.
+func (q *queue) full() bool { return q.size() >= q.most }
+
 func (q *queue) signal() {
 	select {
 	case q.arrived <- struct{}{}:

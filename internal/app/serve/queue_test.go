@@ -1,10 +1,14 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -71,6 +75,36 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// refusedUnread checks that a server with a full queue refuses bodies whose content it has not looked at, large ones too, and that their connection goes on.
+func refusedUnread(t *testing.T, s *Server, url string) {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(20 * time.Second))
+	answers := bufio.NewReader(c)
+	for _, what := range []string{"infer", "classify", "infer"} {
+		size := 1 << 20 // more than net/http passes over by itself
+		fmt.Fprintf(c, "POST /v2/models/m/%s HTTP/1.1\r\nHost: %s\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n", what, c.RemoteAddr(), size)
+		if _, err := c.Write(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		w, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(w.Body)
+		if w.StatusCode != 429 || w.Close {
+			t.Errorf("%s with a body of %d zeros while the queue is full: status %d, connection closed: %v: %s", what, size, w.StatusCode, w.Close, text)
+		}
+	}
+	if n := s.held.Load(); n >= 1<<20 {
+		t.Errorf("%d bytes of refused bodies are held", n)
+	}
+}
+
 // TestPlacesOfVanishedClients: clients that give up leave their places in the queue to others, while a run goes on, and memory of theirs is free.
 func TestPlacesOfVanishedClients(t *testing.T) {
 	cfg, _ := breakingConfig(t)
@@ -113,6 +147,7 @@ func TestPlacesOfVanishedClients(t *testing.T) {
 		if status, _, body := call(t, "POST", url+"/v2/models/m/infer", row(1)); status != 429 {
 			t.Errorf("a third request for two places: status %d: %s", status, body)
 		}
+		refusedUnread(t, s, url)
 		cancel()
 		clients.Wait()
 		await(0)

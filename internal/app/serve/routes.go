@@ -121,7 +121,7 @@ func (s *Server) onVersion(f func(w http.ResponseWriter, r *http.Request, v *ver
 	})
 }
 
-// withBody sets the limits of a request with a body, and measures it.
+// withBody sets the limits of a request with a body, and measures it. Where the model's queue is full, the body is passed over: neither memory is held for it nor an image decoded.
 func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *version) error) func(http.ResponseWriter, *http.Request, *version) error {
 	return func(w http.ResponseWriter, r *http.Request, v *version) (err error) {
 		start := time.Now()
@@ -133,6 +133,12 @@ func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *vers
 		defer leave()
 		if r.ContentLength > s.cfg.MaxBody {
 			return failf(http.StatusRequestEntityTooLarge, "the body has %d bytes, at most %d are taken", r.ContentLength, s.cfg.MaxBody)
+		}
+		if v.queue.full() {
+			if _, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)); err != nil {
+				return bodyError(err)
+			}
+			return errFull
 		}
 		bytes := r.ContentLength
 		if bytes < 0 { // not stated
