@@ -74,29 +74,29 @@ func (p Packing) Begin(head []float32, steps *Steps) {
 }
 
 // Fill packs a panel, with its head, for n output channels from channel first on. w has for each output channel its weights by channel and kernel offset (tap);
-// the panel has for each tap blocks of rows, one for each channel.
-func (p Packing) Fill(panel, w []float32, first, n, channels, taps int) {
-	size, rows := channels*taps, make([]float32, p.Block()*Panel)
+// the panel has a row for each channel of a tap, and those of the next tap begin apart rows later. The other rows of its blocks are zeros.
+func (p Packing) Fill(panel, w []float32, first, n, channels, taps, apart int) {
+	size, block := channels*taps, p.Block()
+	rows := make([]float32, block*Panel)
 	steps := p.StepsOf(first, n, func(o int) []float32 { return w[o*size : (o+1)*size] })
 	if steps != nil {
 		p.Begin(panel, steps)
 	}
 	head, panel := panel[:p.Head()], panel[p.Head():]
-	for tap := range taps {
-		for c := 0; c < channels; c += p.Block() {
-			clear(rows)
-			for o := range n {
-				from := w[(first+o)*size+c*taps+tap:]
-				for i := range min(p.Block(), channels-c) {
-					rows[i*Panel+o] = from[i*taps]
+	for at := 0; at < taps*apart; at += block {
+		clear(rows)
+		for i := range block {
+			if tap, c := (at+i)/apart, (at+i)%apart; tap < taps && c < channels {
+				for o := range n {
+					rows[i*Panel+o] = w[(first+o)*size+c*taps+tap]
 				}
 			}
-			if p.Round(rows, steps); steps != nil {
-				p.AddToHead(head, rows, p.Block())
-			}
-			p.Panel(panel, rows, p.Block())
-			panel = panel[p.Rows(1):]
 		}
+		if p.Round(rows, steps); steps != nil {
+			p.AddToHead(head, rows, block)
+		}
+		p.Panel(panel, rows, block)
+		panel = panel[p.Rows(1):]
 	}
 }
 

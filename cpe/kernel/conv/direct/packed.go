@@ -8,7 +8,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
 	"github.com/swcaffe/swcaffe/cpe/kernel/factors"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
-	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
@@ -18,35 +17,23 @@ import (
 // ImplicitBFloat16 is the algorithm implicit-bf16.
 var ImplicitBFloat16 = conv.Algorithm{
 	Name: "implicit-bf16", Doc: "kernel offsets are shifts of a padded copy of the images, rounded to bfloat16, in a net for inference", Family: shape.Implicit,
-	Types: op.RoundedFactors, Directions: []shape.Direction{shape.Forward}, Supports: packable, Cost: packedCost(factors.BFloat16, 2),
-	Works: conv.ComputesInBlocks, Steps: conv.StepsForward,
-	Kernel: conv.Staged(func(t *conv.Task) error { return newPacked(t, factors.BFloat16) }),
-}
-
-// ImplicitInt8 is the algorithm implicit-int8.
-var ImplicitInt8 = conv.Algorithm{
-	Name: "implicit-int8", Doc: "implicit-bf16 with factors rounded to 8 bits, sums in int32, also where weights change", Family: shape.Implicit,
-	Types: op.Quantised, Directions: []shape.Direction{shape.Forward}, Supports: func(p *conv.Problem) error { return op.FirstReason(quant.Fits(p.Shape.Depth()), packable(p)) },
-	Cost: packedCost(factors.Int8(nil), 4), Works: conv.ComputesInBlocks, Steps: conv.StepsForward,
-	Kernel: conv.Staged(func(t *conv.Task) error { return newPacked(t, factors.Int8(t.Scales)) }),
+	Types: op.RoundedFactors, Directions: []shape.Direction{shape.Forward}, Supports: packable, Cost: packedCost,
+	Works: conv.ComputesInBlocks, Steps: conv.StepsForward, Kernel: conv.Staged(newPacked),
 }
 
 func packable(p *conv.Problem) error {
 	s := &p.Shape
-	return op.FirstReason(op.OnHost(p), op.Unless(p.Inference || p.Types == op.Quantised, "it is for weights that do not change"),
+	return op.FirstReason(op.OnHost(p), op.Unless(p.Inference, "it is for weights that do not change"),
 		op.Unless(s.UnitStride() && len(s.In) <= 2 && !s.Pointwise(), "it computes only kernels larger than 1x1, without strides, over one or two axes"),
 		op.Unless(s.C/s.Group >= shape.BlockLanes, "it computes only groups of %d channels or more", shape.BlockLanes),
 		op.Unless(s.Group == 1 || s.C/s.Group%shape.BlockLanes == 0 && s.Out/s.Group%shape.BlockLanes == 0, "the channels of a group are not multiples of %d", shape.BlockLanes),
 		conv.WholeBlocks(p.Images, s.C), conv.WholeBlocks(p.Results, s.Out))
 }
 
-// packedCost is the cost of whole panels and of lines with the zeros between them, rate products at a time.
-func packedCost(packing factors.Packing, rate float64) func(p *conv.Problem) float64 {
-	return func(p *conv.Problem) float64 {
-		v := planPacked(p, packing)
-		pixels := v.rows.Units * v.width
-		return 2 * float64(p.Shape.N*pixels) * float64(v.groups*v.panels*conv.Panel) * float64(len(v.taps)*v.blocks*packing.Block()) / rate
-	}
+// packedCost is half the cost of whole panels and of lines with the zeros between them.
+func packedCost(p *conv.Problem) float64 {
+	v := planPacked(p)
+	return float64(p.Shape.N*v.rows.Units*v.width) * float64(v.groups*v.panels*conv.Panel) * float64(len(v.taps)*v.blocks*v.packing.Block())
 }
 
 // packed is a convolution without strides whose images are copied, a band of lines at a time, to packed blocks (factors.Packing) with zeros around them. There a
@@ -76,15 +63,15 @@ type packedPlan struct {
 }
 
 // planPacked computes the blocking for a problem.
-func planPacked(p *conv.Problem, packing factors.Packing) packedPlan {
+func planPacked(p *conv.Problem) packedPlan {
 	s := &p.Shape
 	one := tiling.Ones(len(s.In))
-	v := packedPlan{packing: packing, in: tensor.NewImages(s.C, p.Images, s.In, one), out: tensor.NewImages(s.Out, p.Results, s.OutSize(), one), groups: s.Group}
+	v := packedPlan{packing: factors.BFloat16, in: tensor.NewImages(s.C, p.Images, s.In, one), out: tensor.NewImages(s.Out, p.Results, s.OutSize(), one), groups: s.Group}
 	rows, cols := tensor.Axes(s, shape.Forward)
 	v.rows, v.width = rows, cols.Pitch()
 	v.behind = max(0, cols.Extent-v.width)
 	cols.Extent = v.width
-	v.blocks, v.panels = tiling.Blocks(s.C/s.Group, packing.Block()), tiling.Blocks(s.Out/s.Group, conv.Panel)
+	v.blocks, v.panels = tiling.Blocks(s.C/s.Group, v.packing.Block()), tiling.Blocks(s.Out/s.Group, conv.Panel)
 	for _, y := range rows.Phases[0] {
 		for _, x := range cols.Phases[0] {
 			v.taps = append(v.taps, y.Shift*v.width+x.Shift)
@@ -106,13 +93,11 @@ func (v packedPlan) String() string {
 	return fmt.Sprintf("bands of %d of %d lines of %d pixels, %d blocks of %d channels, %d panels of output channels in %d parts", v.lines, v.rows.Units, v.width, v.blocks, v.packing.Block(), v.panels, v.parts)
 }
 
-func newPacked(t *conv.Task, packing factors.Packing) error {
-	v := &packed{Task: t, packedPlan: planPacked(&t.Problem, packing)}
+func newPacked(t *conv.Task) error {
+	v := &packed{Task: t, packedPlan: planPacked(&t.Problem)}
 	t.Plan, t.Kept = v.packedPlan, &v.kept
-	v.kept = op.Kept{Layout: fmt.Sprint("implicit ", t.Shape.Group, t.Shape.C, t.Shape.Out, len(v.taps), packing.Layout()), Size: v.weights(), Rounds: packing.Rounded()}
-	if packing.Restores() {
-		v.kept.Restore = (&packed{Task: t.Bare(), packedPlan: v.packedPlan}).restore
-	}
+	v.kept = op.Kept{Layout: fmt.Sprint("implicit ", t.Shape.Group, t.Shape.C, t.Shape.Out, len(v.taps), v.packing.Layout()), Size: v.weights(), Rounds: true,
+		Restore: (&packed{Task: t.Bare(), packedPlan: v.packedPlan}).restore}
 	t.Stages = []conv.Stage{{Program: &packWeights{v}, Packs: &v.kept}, {Program: v}}
 	t.Reserved = cpe.Scratch{Common: v.weights(), Group: v.group()}
 	return nil
@@ -228,7 +213,7 @@ func (v *packWeights) RunGroup(g *cpe.CoreGroup) error {
 	lo, hi := g.Share(v.groups * v.panels)
 	for i := lo; i < hi; i++ {
 		first, n := v.outputs(i)
-		v.packing.Fill(memory[i*v.panel():], v.Args.W, first, n, v.Shape.C/v.groups, len(v.taps))
+		v.packing.Fill(memory[i*v.panel():], v.Args.W, first, n, v.Shape.C/v.groups, len(v.taps), v.blocks*v.packing.Block())
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func TestForceByName(t *testing.T) {
 		}
 		switch byModel := strings.HasPrefix(a.Name, "mesh-"); {
 		case byModel, a.Family.IsWinograd(), used[a.Name]:
-		case slices.Contains([]string{"nothing", "pointwise-blocked", "pointwise-blocked-bf16", "pointwise-blocked-weights", "pointwise-blocked-weights-bf16", "explicit-batched", "implicit-bf16", "pointwise-blocked-int8", "implicit-int8", "explicit-int8"}, a.Name):
+		case slices.Contains([]string{"nothing", "pointwise-blocked", "pointwise-blocked-bf16", "pointwise-blocked-weights", "pointwise-blocked-weights-bf16", "explicit-batched", "implicit-bf16", "explicit-bf16", "pointwise-blocked-int8", "explicit-int8"}, a.Name):
 			// for empty problems, images in blocks of channels, a modelled machine, and other number types
 		default:
 			t.Errorf("no shape is computed with %s", a.Name)

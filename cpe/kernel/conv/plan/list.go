@@ -38,7 +38,6 @@ func listAlgorithms() []*conv.Algorithm {
 		&direct.ShiftedWeights,
 		&direct.Padded,
 		&direct.ImplicitBFloat16,
-		&direct.ImplicitInt8,
 	}
 	for _, tiles := range winograd.Strategies {
 		for _, algorithm := range []func(shape.Strategy) *conv.Algorithm{
@@ -58,6 +57,7 @@ func listAlgorithms() []*conv.Algorithm {
 		&explicit.Batched,
 		&explicit.GEMM,
 		&explicit.Int8,
+		&explicit.BFloat16,
 		&mesh.Taps,
 		&mesh.Rows,
 		&mesh.Batch,

@@ -35,9 +35,16 @@ var BlockedBFloat16 = conv.Algorithm{
 var BlockedInt8 = conv.Algorithm{
 	Name: "pointwise-blocked-int8", Doc: "pointwise-blocked with factors rounded to 8 bits, sums in int32", Family: shape.Implicit, Types: op.Quantised,
 	Directions: []shape.Direction{shape.Forward}, Supports: pointwiseInBytes, Works: conv.ComputesInBlocks,
-	Cost:   func(p *conv.Problem) float64 { return conv.ProductCost(p) / 4 },
+	Cost:   costOfBytes,
 	Steps:  stepsOfBlocks,
 	Kernel: conv.Staged(newBlockedIntegers),
+}
+
+// costOfBytes is a quarter of the cost of whole blocks.
+func costOfBytes(p *conv.Problem) float64 {
+	const lanes, bytes = shape.BlockLanes, vconv.ByteBlock
+	s := &p.Shape
+	return 2 * float64(s.N*tiling.Size(s.OutSize())) * float64(tiling.Blocks(s.C, bytes)*bytes*tiling.Blocks(s.Out, lanes)*lanes) / 4
 }
 
 // stepsOfBlocks: the input gradient can add.

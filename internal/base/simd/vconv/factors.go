@@ -39,6 +39,17 @@ func (f Factors) Block() int {
 	return isa.BlockLanes
 }
 
+// Together is the number of neighbouring channels that share a place in memory.
+func (f Factors) Together() int {
+	switch f.kind {
+	case pairs:
+		return 2
+	case integers:
+		return integersOfPlace()
+	}
+	return 1
+}
+
 // Places is the number of places in memory that n factors of pixels take, Weights that of n weights; n is a multiple of 4.
 func (f Factors) Places(n int) int {
 	switch f.kind {
