@@ -5,8 +5,11 @@ import (
 	"flag"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -22,7 +25,8 @@ var Verify = cli.Command{
 	Example:  "swcaffe verify -model models/lenet/train_val.prototxt -machine sw26010",
 	Help: `Builds the net twice with the same seed, once on each path. Every layer of the CPE net is run on the inputs that the MPE
 net gave it, so that differences do not pile up; the worst difference of its outputs, of its inputs' gradients and of
-its weights' gradients is printed, relative to the largest value of the blob. Fails above -tolerance. Inputs are random; a
+its weights' gradients is printed, relative to the largest value of the blob. Fails above -tolerance, or where the CPE
+path rounds to bfloat16 (-precision bf16) above 0.01 if that is more. Inputs are random; a
 net without a loss gets one, so that deploy.prototxts can be verified in both directions.`,
 	Do: cli.With(verifyFlags, verify),
 }
@@ -139,14 +143,27 @@ func (o *verifyOptions) report(rows []verifyRow) verifyReport {
 
 // within reports whether no difference is above a tolerance, as far as the layer can be compared.
 func (r verifyRow) within(tolerance float64) bool {
-	return r.overflow || max(r.forward, r.backward, r.weight) <= tolerance
+	for i, v := range []float64{r.forward, r.backward, r.weight} {
+		most := tolerance
+		if r.rounds[i] {
+			most = max(tolerance, roundedTolerance)
+		}
+		if !r.overflow && !(v <= most) {
+			return false
+		}
+	}
+	return true
 }
+
+// roundedTolerance is the tolerance of sums of products of factors that only one path rounds to bfloat16: each by up to 1/512.
+const roundedTolerance = 0.01
 
 // verifyRow is the largest relative difference in one layer; negative if there is nothing to compare.
 type verifyRow struct {
 	name, kind                string
 	forward, backward, weight float64
-	overflow                  bool // the layer reads a value above mostValue
+	rounds                    [3]bool // which of these the CPE path computes with factors rounded to bfloat16
+	overflow                  bool    // the layer reads a value above mostValue
 }
 
 // mostValue is the largest absolute value that layers are compared for. Sums of products of larger ones may exceed float32. Whether they do
@@ -175,6 +192,9 @@ func compareNets(a, b *swnet.Net, losses []string, random *layers.Random) ([]ver
 		if slices.Contains(losses, a.LayerName(i)) {
 			drawFactors(a.Bottoms(i), b.Bottoms(i), random)
 		}
+		for at, d := range []shape.Direction{shape.Forward, shape.InputGradient, shape.WeightGradient} {
+			rows[i].rounds[at] = strings.HasSuffix(string(b.Algorithm(i, d)), op.RoundedFactors.Suffix())
+		}
 		rows[i].overflow = readsOverflow(a, i)
 		if _, err := a.ForwardLayer(i); err != nil {
 			return nil, err
@@ -198,9 +218,13 @@ func compareNets(a, b *swnet.Net, losses []string, random *layers.Random) ([]ver
 		if err := b.BackwardLayer(i); err != nil {
 			return nil, err
 		}
+		least := 0.0
+		if rows[i].kind == "Softmax" {
+			least = term / 100 // gradients of probabilities near 0 and 1 are differences of terms that cancel out
+		}
 		for j, bottom := range a.Bottoms(i) {
 			if a.Propagates(i, j) {
-				rows[i].backward = max(rows[i].backward, difference(bottom.Diff(), b.Bottoms(i)[j].Diff()))
+				rows[i].backward = max(rows[i].backward, relativeDifference(bottom.Diff(), b.Bottoms(i)[j].Diff(), least))
 				copy(b.Bottoms(i)[j].Diff(), bottom.Diff())
 			}
 		}

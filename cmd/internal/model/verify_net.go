@@ -236,7 +236,7 @@ func printVerify(e *cli.Env, rows []verifyRow, o *verifyOptions) error {
 		return fmt.Sprintf("%.2e", v)
 	}
 	fmt.Fprintf(e.Tables, "%-40s %-20s %10s %10s %10s\n", "layer", "type", "forward", "backward", "weights")
-	failed, overflow := 0, 0
+	failed, overflow, rounded := 0, 0, 0
 	for _, r := range rows {
 		mark := ""
 		switch {
@@ -246,6 +246,9 @@ func printVerify(e *cli.Env, rows []verifyRow, o *verifyOptions) error {
 		case !r.within(o.tolerance):
 			mark = "ABOVE TOLERANCE"
 			failed++
+		case !(verifyRow{forward: r.forward, backward: r.backward, weight: r.weight}).within(o.tolerance):
+			mark = "rounded to bfloat16"
+			rounded++
 		}
 		line := fmt.Sprintf("%-40s %-20s %10s %10s %10s  %s", r.name, r.kind, cell(r.forward), cell(r.backward), cell(r.weight), mark)
 		fmt.Fprintln(e.Tables, strings.TrimRight(line, " "))
@@ -257,6 +260,9 @@ func printVerify(e *cli.Env, rows []verifyRow, o *verifyOptions) error {
 	if overflow > 0 {
 		e.Log.Warnf("%s: %d of %d layers read values above %g, or values that are not numbers, and were not compared", o.model, overflow, len(rows), mostValue)
 	}
-	fmt.Fprintf(e.Tables, "all %d layers agree within %g on machine %s\n", len(rows)-overflow, o.tolerance, o.device.MachineName)
+	if rounded > 0 {
+		fmt.Fprintf(e.Tables, "%d layers round factors to bfloat16 and agree within %g\n", rounded, max(o.tolerance, roundedTolerance))
+	}
+	fmt.Fprintf(e.Tables, "all %d%s layers agree within %g on machine %s\n", len(rows)-overflow-rounded, map[bool]string{true: " other"}[rounded > 0], o.tolerance, o.device.MachineName)
 	return nil
 }
