@@ -8,7 +8,7 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// CopyRows emits the copy of rows of n values; words are the mask of a row's last vector.
+// CopyRows emits the copy of rows of n values. The last vector of a row ends with the row; words are the mask of rows of less than a vector.
 func CopyRows(s emit.ISA) {
 	dst := emit.GP("dst")
 	src := emit.GP("src")
@@ -16,11 +16,21 @@ func CopyRows(s emit.ISA) {
 	lds := emit.GP("lds")
 	rows := emit.GP("rows")
 	n := emit.GP("n")
-	mask := s.Mask(emit.GP("words"))
 	SHLQ(Imm(2), ldd)
 	SHLQ(Imm(2), lds)
-	Label("row")
+	next := func(loop string) {
+		ADDQ(lds, src)
+		ADDQ(ldd, dst)
+		DECQ(rows)
+		JNE(LabelRef(loop))
+	}
+	CMPQ(n, U32(uint32(s.Width)))
+	JLT(LabelRef("less"))
 	from, to, left := GP64(), GP64(), GP64()
+	last := GP64()
+	LEAQ(Mem{Base: n, Disp: -s.Width}, last)
+	SHLQ(Imm(2), last)
+	Label("row")
 	MOVQ(src, from)
 	MOVQ(dst, to)
 	MOVQ(n, left)
@@ -33,11 +43,14 @@ func CopyRows(s emit.ISA) {
 	SUBQ(U32(uint32(s.Width)), left)
 	JMP(LabelRef("vector"))
 	Label("tail")
-	s.StoreMasked(s.LoadMasked(Mem{Base: from}, mask), Mem{Base: to}, mask)
-	ADDQ(lds, src)
-	ADDQ(ldd, dst)
-	DECQ(rows)
-	JNE(LabelRef("row"))
+	VMOVUPS(s.Load(Mem{Base: src, Index: last, Scale: 1}), Mem{Base: dst, Index: last, Scale: 1})
+	next("row")
+	s.Ret()
+	Label("less")
+	mask := s.Mask(emit.GP("words"))
+	Label("part")
+	s.StoreMasked(s.LoadMasked(Mem{Base: src}, mask), Mem{Base: dst}, mask)
+	next("part")
 	s.Ret()
 }
 

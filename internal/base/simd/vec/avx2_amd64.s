@@ -3785,16 +3785,18 @@ loop:
 // func copyRowsAVX2(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 // Requires: AVX
 TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-56
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    ldd+16(FP), DX
-	MOVQ    lds+24(FP), BX
-	MOVQ    rows+32(FP), SI
-	MOVQ    n+40(FP), DI
-	MOVQ    words+48(FP), R8
-	VMOVUPS (R8), Y0
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, BX
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+16(FP), DX
+	MOVQ lds+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ n+40(FP), DI
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	CMPQ DI, $0x00000008
+	JLT  less
+	LEAQ -8(DI), R11
+	SHLQ $0x02, R11
 
 row:
 	MOVQ CX, R8
@@ -3804,29 +3806,43 @@ row:
 vector:
 	CMPQ    R10, $0x00000008
 	JLE     tail
-	VMOVUPS (R8), Y1
-	VMOVUPS Y1, (R9)
+	VMOVUPS (R8), Y0
+	VMOVUPS Y0, (R9)
 	ADDQ    $0x00000020, R8
 	ADDQ    $0x00000020, R9
 	SUBQ    $0x00000008, R10
 	JMP     vector
 
 tail:
-	VMASKMOVPS (R8), Y0, Y1
-	VMOVMSKPS  Y0, R8
-	CMPL       R8, $0x000000ff
+	VMOVUPS (CX)(R11*1), Y0
+	VMOVUPS Y0, (AX)(R11*1)
+	ADDQ    BX, CX
+	ADDQ    DX, AX
+	DECQ    SI
+	JNE     row
+	VZEROUPPER
+	RET
+
+less:
+	MOVQ    words+48(FP), DI
+	VMOVUPS (DI), Y0
+
+part:
+	VMASKMOVPS (CX), Y0, Y1
+	VMOVMSKPS  Y0, DI
+	CMPL       DI, $0x000000ff
 	JNE        part1
-	VMOVUPS    Y1, (R9)
+	VMOVUPS    Y1, (AX)
 	JMP        stored1
 
 part1:
-	VMASKMOVPS Y1, Y0, (R9)
+	VMASKMOVPS Y1, Y0, (AX)
 
 stored1:
 	ADDQ BX, CX
 	ADDQ DX, AX
 	DECQ SI
-	JNE  row
+	JNE  part
 	VZEROUPPER
 	RET
 

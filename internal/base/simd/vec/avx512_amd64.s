@@ -4430,17 +4430,18 @@ GLOBL turns1<>(SB), RODATA|NOPTR, $64
 // func copyRowsAVX512(dst *float32, src *float32, ldd int, lds int, rows int, n int, words *int32)
 // Requires: AVX, AVX512F
 TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-56
-	MOVQ      dst+0(FP), AX
-	MOVQ      src+8(FP), CX
-	MOVQ      ldd+16(FP), DX
-	MOVQ      lds+24(FP), BX
-	MOVQ      rows+32(FP), SI
-	MOVQ      n+40(FP), DI
-	MOVQ      words+48(FP), R8
-	VMOVDQU32 (R8), Z0
-	VPTESTMD  Z0, Z0, K1
-	SHLQ      $0x02, DX
-	SHLQ      $0x02, BX
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+16(FP), DX
+	MOVQ lds+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ n+40(FP), DI
+	SHLQ $0x02, DX
+	SHLQ $0x02, BX
+	CMPQ DI, $0x00000010
+	JLT  less
+	LEAQ -16(DI), R11
+	SHLQ $0x02, R11
 
 row:
 	MOVQ CX, R8
@@ -4458,12 +4459,27 @@ vector:
 	JMP     vector
 
 tail:
-	VMOVUPS.Z (R8), K1, Z0
-	VMOVUPS   Z0, K1, (R9)
+	VMOVUPS (CX)(R11*1), Z0
+	VMOVUPS Z0, (AX)(R11*1)
+	ADDQ    BX, CX
+	ADDQ    DX, AX
+	DECQ    SI
+	JNE     row
+	VZEROUPPER
+	RET
+
+less:
+	MOVQ      words+48(FP), DI
+	VMOVDQU32 (DI), Z0
+	VPTESTMD  Z0, Z0, K1
+
+part:
+	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS   Z0, K1, (AX)
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNE       row
+	JNE       part
 	VZEROUPPER
 	RET
 

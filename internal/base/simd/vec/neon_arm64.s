@@ -4255,10 +4255,12 @@ TEXT ·copyRowsNEON(SB), NOSPLIT, $0-56
 	MOVD lds+24(FP), R3
 	MOVD rows+32(FP), R6
 	MOVD n+40(FP), R7
-	MOVD words+48(FP), R8
-	FMOVQ (R8), F0
 	LSL $0x02, R2
 	LSL $0x02, R3
+	CMP $0x00000004, R7
+	BLT less
+	ADD $-4, R7, R11
+	LSL $0x02, R11
 
 row:
 	MOVD R1, R8
@@ -4268,33 +4270,47 @@ row:
 vector:
 	CMP $0x00000004, R10
 	BLE tail
-	FMOVQ (R8), F1
-	FMOVQ F1, (R9)
+	FMOVQ (R8), F0
+	FMOVQ F0, (R9)
 	ADD $0x00000010, R8
 	ADD $0x00000010, R9
 	SUBS $0x00000004, R10
 	B vector
 
 tail:
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered1
-	FMOVQ (R8), F1
-lowered2:
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered7
-	FMOVQ F1, (R9)
-lowered8:
+	WORD $0x3ceb6820 // FMOVQ (R1)(R11*1), F0
+	ADD R11, R0, R19
+	FMOVQ F0, (R19)
 	ADD R3, R1
 	ADD R2, R0
 	SUBS $1, R6
 	BNE row
 	RET
 
+less:
+	MOVD words+48(FP), R7
+	FMOVQ (R7), F0
+
+part:
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered1
+	FMOVQ (R1), F1
+lowered2:
+	WORD $0x6eb1a81f // UMINV4S V31, V0
+	WORD $0x0e043ff1 // LANE0 V17, V31
+	CBZW R17, lowered7
+	FMOVQ F1, (R0)
+lowered8:
+	ADD R3, R1
+	ADD R2, R0
+	SUBS $1, R6
+	BNE part
+	RET
+
 lowered1:
 	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	MOVD R8, R16
+	MOVD R1, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered3
 	WORD $0x0d408201 // LOAD0 V1, V16
@@ -4317,7 +4333,7 @@ lowered6:
 	B lowered2
 
 lowered7:
-	MOVD R9, R16
+	MOVD R0, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered9
 	WORD $0x0d008201 // STORE0 V1, V16
