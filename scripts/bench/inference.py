@@ -93,8 +93,8 @@ class Bench:
         for _ in range(self.o.rounds):
             for p in self.peers:
                 if p.name in times:
+                    time.sleep(0.06)  # the threads of the program before stop spinning: ONNX Runtime's take a core for 40 ms
                     times[p.name] += p.ask(run=self.o.seconds)["ms"]
-                    time.sleep(0.02)  # other programs' threads stop spinning
         if self.caffe_version:
             times["Caffe"], refused["Caffe"] = self.time_caffe(folder)
         times, refused = ({k: v for k, v in d.items() if v} for d in (times, refused))
