@@ -24,12 +24,15 @@ func TestAsleep(t *testing.T) {
 	if err := m.Run(&counting{make([]int, 4)}, 4); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(10 * time.Millisecond)
-	before := used(t)
-	time.Sleep(200 * time.Millisecond)
-	if ms := (used(t) - before).Milliseconds(); ms > 50 {
-		t.Errorf("three workers take %d ms of processor time in 200 ms without a program", ms)
+	var ms int64
+	for range 5 { // the collector may work in one of them
+		before := used(t)
+		time.Sleep(200 * time.Millisecond)
+		if ms = (used(t) - before).Milliseconds(); ms < 5 {
+			return
+		}
 	}
+	t.Errorf("three workers take %d ms of processor time in 200 ms without a program", ms)
 }
 
 // used returns the processor time of all threads of this process.
