@@ -86,6 +86,30 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
+// TestAsleep: workers that have nothing to do sleep, and leave their processors to other programs.
+func TestAsleep(t *testing.T) {
+	spec, err := Load("host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.CoreGroups = 4
+	m, err := New(spec, Native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := m.Run(&counting{make([]int, 4)}, 4); err != nil {
+		t.Fatal(err)
+	}
+	for i, one := range m.workers.all {
+		for begin := time.Now(); !one.start.asleep.Load(); time.Sleep(time.Millisecond) {
+			if time.Since(begin) > 10*time.Second {
+				t.Fatalf("worker %d has polled for 10 s", i)
+			}
+		}
+	}
+}
+
 // TestGroupsFor: a core group for each half of the least work, from two on.
 func TestGroupsFor(t *testing.T) {
 	m := native(t, 9)
