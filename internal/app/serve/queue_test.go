@@ -75,8 +75,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// refusedUnread checks that a server with a full queue refuses bodies whose content it has not looked at, large ones too, and that their connection goes on.
-func refusedUnread(t *testing.T, s *Server, url string) {
+// refusedUnread checks that a server refuses bodies whose content it has not looked at, large ones too, and that their connection goes on.
+func refusedUnread(t *testing.T, url string) {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
@@ -97,11 +97,27 @@ func refusedUnread(t *testing.T, s *Server, url string) {
 		}
 		text, _ := io.ReadAll(w.Body)
 		if w.StatusCode != 429 || w.Close {
-			t.Errorf("%s with a body of %d zeros while the queue is full: status %d, connection closed: %v: %s", what, size, w.StatusCode, w.Close, text)
+			t.Errorf("%s with a body of %d zeros is answered with status %d, connection closed: %v: %s", what, size, w.StatusCode, w.Close, text)
 		}
 	}
-	if n := s.held.Load(); n >= 1<<20 {
-		t.Errorf("%d bytes of refused bodies are held", n)
+}
+
+// TestRefusedBodies: a server that has as many requests, or bytes of them, as it takes refuses others as one with a full queue does.
+func TestRefusedBodies(t *testing.T) {
+	cfg, _ := breakingConfig(t)
+	s, url := run(t, cfg)
+	for range cap(s.slots) {
+		s.slots <- struct{}{}
+	}
+	refusedUnread(t, url)
+	for range cap(s.slots) {
+		<-s.slots
+	}
+	s.held.Add(cfg.MaxBodies)
+	refusedUnread(t, url)
+	s.held.Add(-cfg.MaxBodies)
+	if status, _, body := call(t, "POST", url+"/v2/models/m/infer", row(1)); status != 200 {
+		t.Errorf("afterwards: status %d: %s", status, body)
 	}
 }
 
@@ -147,7 +163,7 @@ func TestPlacesOfVanishedClients(t *testing.T) {
 		if status, _, body := call(t, "POST", url+"/v2/models/m/infer", row(1)); status != 429 {
 			t.Errorf("a third request for two places: status %d: %s", status, body)
 		}
-		refusedUnread(t, s, url)
+		refusedUnread(t, url)
 		cancel()
 		clients.Wait()
 		await(0)

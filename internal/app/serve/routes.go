@@ -121,39 +121,49 @@ func (s *Server) onVersion(f func(w http.ResponseWriter, r *http.Request, v *ver
 	})
 }
 
-// withBody sets the limits of a request with a body, and measures it. Where the model's queue is full, the body is passed over: neither memory is held for it nor an image decoded.
+// withBody sets the limits of a request with a body, and measures it. Where the server or the model's queue is full, the body is passed over: neither memory is held for it nor an
+// image decoded, and the connection goes on.
 func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *version) error) func(http.ResponseWriter, *http.Request, *version) error {
 	return func(w http.ResponseWriter, r *http.Request, v *version) (err error) {
 		start := time.Now()
 		defer func() { v.meter.answered(statusOf(err), time.Since(start)) }()
-		leave, err := s.takeSlot()
-		if err != nil {
-			return err
-		}
-		defer leave()
 		if r.ContentLength > s.cfg.MaxBody {
 			return failf(http.StatusRequestEntityTooLarge, "the body has %d bytes, at most %d are taken", r.ContentLength, s.cfg.MaxBody)
 		}
-		if v.queue.full() {
-			if _, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)); err != nil {
+		r.Body = http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)
+		release, err := s.admit(r, v)
+		if err != nil {
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
 				return bodyError(err)
 			}
-			return errFull
-		}
-		bytes := r.ContentLength
-		if bytes < 0 { // not stated
-			bytes = s.cfg.MaxBody
-		}
-		release, err := s.hold(bytes)
-		if err != nil {
 			return err
 		}
 		defer release()
-		r.Body = http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)
 		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
 		defer cancel()
 		return f(w, r.WithContext(ctx), v)
 	}
+}
+
+// admit takes a request's part of the server's limits, which release gives back.
+func (s *Server) admit(r *http.Request, v *version) (release func(), err error) {
+	if v.queue.full() {
+		return nil, errFull
+	}
+	leave, err := s.takeSlot()
+	if err != nil {
+		return nil, err
+	}
+	bytes := r.ContentLength
+	if bytes < 0 { // not stated
+		bytes = s.cfg.MaxBody
+	}
+	free, err := s.hold(bytes)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return func() { free(); leave() }, nil
 }
 
 // takeSlot limits the requests whose bodies are held at a time.
