@@ -29,6 +29,7 @@ fail() {
   exit 1
 }
 begin() { # FLAG...
+  rm -f "$dir/serve.log" # that of the server before would be read until the shell empties it
   "$dir/swcaffe" serve -repository "$dir/models" -http 127.0.0.1:0 "$@" 2>"$dir/serve.log" &
   server=$!
   until grep -qs 'the server: ' "$dir/serve.log"; do

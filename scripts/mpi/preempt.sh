@@ -38,6 +38,7 @@ END
 
 # start RANKS starts a training and sets step.
 start() {
+  rm -f log # that of the start before would be read until the shell empties it
   local words
   case $launcher in
     srun) words=(srun -n "$1" --mpi=pmix --job-name=preempted) ;;
