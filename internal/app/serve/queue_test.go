@@ -100,9 +100,13 @@ func refusedUnread(t *testing.T, url string) {
 			t.Errorf("%s with a body of %d zeros is answered with status %d, connection closed: %v: %s", what, size, w.StatusCode, w.Close, text)
 		}
 	}
+	fmt.Fprint(c, "POST /v2/models/m/infer HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n\r\n")
+	if w, err := http.ReadResponse(answers, nil); err != nil || w.StatusCode != 429 {
+		t.Errorf("a client that asks before it sends a body has no 429 at once: %v, error %v", w, err)
+	}
 }
 
-// TestRefusedBodies: a server that has as many requests, or bytes of them, as it takes refuses others as one with a full queue does.
+// TestRefusedBodies: a server that has as many requests, or bytes of them, as it takes refuses others as one with a full queue does; and who asks before the body is sent has an answer at once.
 func TestRefusedBodies(t *testing.T) {
 	cfg, _ := breakingConfig(t)
 	s, url := run(t, cfg)
@@ -118,6 +122,16 @@ func TestRefusedBodies(t *testing.T) {
 	s.held.Add(-cfg.MaxBodies)
 	if status, _, body := call(t, "POST", url+"/v2/models/m/infer", row(1)); status != 200 {
 		t.Errorf("afterwards: status %d: %s", status, body)
+	}
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(20 * time.Second))
+	fmt.Fprint(c, "POST /v2/models/m/infer HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\nContent-Encoding: gzip\r\nContent-Length: 100000\r\n\r\n")
+	if w, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || w.StatusCode != 415 {
+		t.Errorf("a client that asks before it sends a compressed body has no 415 at once: %v, error %v", w, err)
 	}
 }
 

@@ -130,18 +130,22 @@ func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *vers
 		if r.ContentLength > s.cfg.MaxBody {
 			return failf(http.StatusRequestEntityTooLarge, "the body has %d bytes, at most %d are taken", r.ContentLength, s.cfg.MaxBody)
 		}
+		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
+		defer cancel()
+		r = r.WithContext(ctx) // a copy: net/http looks at the body of its own
 		r.Body = http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)
 		release, err := s.admit(r, v)
 		if err != nil {
+			if waits := strings.EqualFold(r.Header.Get("Expect"), "100-continue"); waits { // for leave to send the body
+				return err
+			}
 			if _, err := io.Copy(io.Discard, r.Body); err != nil {
 				return bodyError(err)
 			}
 			return err
 		}
 		defer release()
-		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
-		defer cancel()
-		return f(w, r.WithContext(ctx), v)
+		return f(w, r, v)
 	}
 }
 
