@@ -136,11 +136,11 @@ func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *vers
 		r.Body = http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)
 		release, err := s.admit(r, v)
 		if err != nil {
-			if waits := strings.EqualFold(r.Header.Get("Expect"), "100-continue"); waits { // for leave to send the body
-				return err
+			if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
+				return err // the client waits for leave to send the body
 			}
-			if _, err := io.Copy(io.Discard, r.Body); err != nil {
-				return bodyError(err)
+			if _, lost := io.Copy(io.Discard, r.Body); lost != nil {
+				return bodyError(lost)
 			}
 			return err
 		}
