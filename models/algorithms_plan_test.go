@@ -67,7 +67,7 @@ func (s *setting) String() string {
 var forced = []string{"alexnet", "cifar10_resnet8", "convolutions"}
 
 // rounded are the nets that are also planned with factors in bfloat16.
-var rounded = []string{"alexnet", "resnet50", "cifar10_mobilenet_v2"}
+var rounded = []string{"alexnet", "resnet50", "cifar10_mobilenet_v2", "cifar10_resnet8"}
 
 // settings lists all nets: at their own batch, at a batch of one and, some of them, with factors in bfloat16 or with forced strategies.
 func settings() ([]setting, error) {

@@ -28,7 +28,7 @@ var BFloat16 = conv.Algorithm{
 	Name: "explicit-bf16", Doc: "explicit-int8 with factors rounded to bfloat16 and sums in float32, in a net for inference", Family: shape.Explicit,
 	Types: op.RoundedFactors, Directions: []shape.Direction{shape.Forward},
 	Supports: func(p *conv.Problem) error {
-		return op.FirstReason(packable(p), op.Unless(p.Inference, "it is for weights that do not change"), op.Unless(!p.Shape.Pointwise(), "it computes only kernels larger than 1x1"),
+		return op.FirstReason(packable(p), op.Unless(p.Inference, "it is for weights that do not change"), op.Unless(tiling.Size(p.Shape.Kernel) > 1, "it computes only kernels larger than 1x1"),
 			op.Unless(p.Shape.C/p.Shape.Group >= shape.BlockLanes, "it computes only groups of %d channels or more", shape.BlockLanes))
 	},
 	Cost: packedCost(factors.BFloat16, 1.75), Works: worksPacked, Steps: conv.StepsForward,
@@ -51,15 +51,15 @@ func worksPacked(p *conv.Problem) (images, results shape.Layout) {
 }
 
 // packedCost is the cost of whole blocks, rate products in the time of one, and that of rounding images and making columns: a value takes as long as some operations.
-// The columns of bfloat16 values, unlike the images that implicit-bf16 reads, are not in L1.
+// The columns of bfloat16 values, unlike the images that implicit-bf16 reads, are not in L1. It does not depend on the number of core groups, as bands do.
 func packedCost(packing factors.Packing, rate float64) func(p *conv.Problem) float64 {
 	const round, column = 8, 1
 	return func(p *conv.Problem) float64 {
 		v := planPacked(p, packing)
-		bands := p.Shape.N * v.groups * len(v.parts) / v.sections * v.bands
-		columns := float64(bands*v.results()) * float64(v.blocks*packing.Block())
+		parts := p.Shape.N * v.groups * len(v.parts)
+		columns := float64(parts/v.sections*v.rows.Units*v.out.W) * float64(v.blocks*packing.Block())
 		outputs := tiling.Blocks(p.Shape.Out/v.groups, shape.BlockLanes) * shape.BlockLanes
-		return columns*(2*float64(outputs)/rate+column) + round*float64(bands*v.pixels())*float64(tiling.Blocks(v.per(), shape.BlockLanes)*shape.BlockLanes)
+		return columns*(2*float64(outputs)/rate+column) + round*float64(parts*v.rows.Extent*v.cols.Extent)*float64(tiling.Blocks(v.per(), shape.BlockLanes)*shape.BlockLanes)
 	}
 }
 
