@@ -70,6 +70,8 @@ type Type struct {
 	NoForceBackward []int
 	// NoGradient: the layer has no gradient for any bottom (data sources, Accuracy, ArgMax).
 	NoGradient bool
+	// Cancels: the gradients of bottoms are differences of terms as large as the tops' gradients, which may cancel out but for rounding.
+	Cancels bool
 	// ZeroGradient: Backward writes zeros to the gradients of bottoms in NoForceBackward, or of all bottoms with NoGradient. Without it, Backward
 	// returns an error if it needs such a gradient.
 	ZeroGradient bool

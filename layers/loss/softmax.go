@@ -13,7 +13,7 @@ import (
 
 func init() {
 	layers.Register(layers.Type{
-		Name: "Softmax", Doc: "exp(x) / sum of exp(x) along an axis",
+		Name: "Softmax", Doc: "exp(x) / sum of exp(x) along an axis", Cancels: true,
 		Couples: layers.OnAxis0(func(p *caffepb.LayerParameter) int32 { return p.GetSoftmaxParam().GetAxis() }, "normalises over the items"),
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &softmax{Base: layers.Base{Param: p, Device: d}}

@@ -219,8 +219,8 @@ func compareNets(a, b *swnet.Net, losses []string, random *layers.Random) ([]ver
 			return nil, err
 		}
 		least := 0.0
-		if rows[i].kind == "Softmax" {
-			least = term / 100 // gradients of probabilities near 0 and 1 are differences of terms that cancel out
+		if kind, err := layers.Find(rows[i].kind); err == nil && kind.Cancels {
+			least = term / 100
 		}
 		for j, bottom := range a.Bottoms(i) {
 			if a.Propagates(i, j) {

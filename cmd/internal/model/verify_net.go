@@ -246,7 +246,7 @@ func printVerify(e *cli.Env, rows []verifyRow, o *verifyOptions) error {
 		case !r.within(o.tolerance):
 			mark = "ABOVE TOLERANCE"
 			failed++
-		case !(verifyRow{forward: r.forward, backward: r.backward, weight: r.weight}).within(o.tolerance):
+		case max(r.forward, r.backward, r.weight) > o.tolerance:
 			mark = "rounded to bfloat16"
 			rounded++
 		}
@@ -260,9 +260,11 @@ func printVerify(e *cli.Env, rows []verifyRow, o *verifyOptions) error {
 	if overflow > 0 {
 		e.Log.Warnf("%s: %d of %d layers read values above %g, or values that are not numbers, and were not compared", o.model, overflow, len(rows), mostValue)
 	}
+	which := "layers"
 	if rounded > 0 {
 		fmt.Fprintf(e.Tables, "%d layers round factors to bfloat16 and agree within %g\n", rounded, max(o.tolerance, roundedTolerance))
+		which = "other layers"
 	}
-	fmt.Fprintf(e.Tables, "all %d%s layers agree within %g on machine %s\n", len(rows)-overflow-rounded, map[bool]string{true: " other"}[rounded > 0], o.tolerance, o.device.MachineName)
+	fmt.Fprintf(e.Tables, "all %d %s agree within %g on machine %s\n", len(rows)-overflow-rounded, which, o.tolerance, o.device.MachineName)
 	return nil
 }

@@ -71,20 +71,20 @@ type packed struct {
 	kept op.Kept
 }
 
-// packedPlan is the blocking of packed. Axes before the last two are sections and parts: a section is the images' rows that a kernel offset along these axes
-// reads, a part is those with one place along these axes.
+// packedPlan is the blocking of packed. With more than two axes, a part of the images or of the results has one position along the axes before the last two. A part of
+// the results reads a part of the images for each kernel offset along those axes; these are its sections, which lie one behind another in memory.
 type packedPlan struct {
 	packing    factors.Packing
 	in, out    tensor.Images // of a group, if they are planes
 	rows, cols tensor.Axis
 	band       tensor.BlockBand
 	groups     int
-	parts      []int // the part of images for each part of results and section; -1: zeros
+	parts      []int // the part of the images for each part of the results and section; -1: padding
 	sections   int
 	lines      int // rows of results that are computed together
 	bands      int // of a part
 	shares     int // of a group's panels, which core groups claim
-	places     int // in memory, of a pixel's channels
+	places     int // values of memory that a pixel's packed channels take
 	blocks     int // blocks of factors of a result
 	panels     int // panels of a group's output channels
 	deep       int // blocks that are multiplied with all pixels of a band before the next ones
@@ -228,7 +228,8 @@ func (v *packedPlan) place(of *tensor.Images, image, group int) (index, block in
 	return image*v.groups + group, 0
 }
 
-// join packs the rows of images that some rows of results need. near has been cleared: zeros at the ends of rows are never written.
+// join packs the rows of images that some rows of results need, a block of channels at a time, and puts the channels of a pixel side by side. near has been cleared: the padding at
+// the ends of rows is never written.
 func (v *packed) join(joined, bytes, near []float32, image, group, part, first, lines int) {
 	const lanes = shape.BlockLanes
 	pixels, loads, blocks := v.pixels(), v.packing.Block()/lanes, tiling.Blocks(v.per(), lanes)
