@@ -10,7 +10,7 @@ import (
 
 // Offsets emits the micro-kernel of a convolution of some pixels, which are apart values from each other, with nv vectors of output
 // channels: C (rows x vectors, pixels side by side, vectors jumpC apart) = start + the sum over k of x[offs[k]+apart*pixel] * B[k], rows of
-// 32 columns; and the same for further tiles of as many pixels. It fetches the places of the next tile's results to L1.
+// 32 columns; and the same for further tiles of as many pixels. With EVEX it fetches the places of the next tile's results to L1.
 func Offsets(s emit.ISA, rows, nv int) {
 	tiles, x := emit.GP("tiles"), emit.GP("x")
 	apart := emit.GP("apart")
@@ -19,7 +19,6 @@ func Offsets(s emit.ISA, rows, nv int) {
 	SHLQ(Imm(2), jumpC)
 	column := column(s, c, jumpC)
 	thrice, offs, b, step := GP64(), GP64(), GP64(), GP64()
-	later, last := GP64(), GP64()
 	LEAQ(Mem{Base: apart, Index: apart, Scale: 2}, thrice)
 	Label("tile")
 	start := emit.GP("start")
@@ -27,8 +26,7 @@ func Offsets(s emit.ISA, rows, nv int) {
 	Load(Param("b"), b)
 	Load(Param("offs"), offs)
 	Load(Param("k"), step)
-	LEAQ(Mem{Base: c, Disp: rows * emit.PixelBytes}, later)
-	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * emit.PixelBytes}, last)
+	fetchResults := laterResults(s, c, jumpC, rows, nv)
 	TESTQ(U32(1), step)
 	JEQ(LabelRef("two"))
 	SUBQ(Imm(8), offs)
@@ -40,7 +38,7 @@ func Offsets(s emit.ISA, rows, nv int) {
 	for u := range 2 {
 		if u == 1 {
 			Label("second")
-			fetchLater(s, later, last, jumpC, nv)
+			fetchResults()
 		}
 		at := GP64()
 		MOVQ(Mem{Base: offs, Disp: 8 * u}, at)
@@ -101,7 +99,7 @@ func OffsetSums(s emit.ISA, lines, width, nv int) {
 	loop := rowLoop{x: x, y: y, step: step, nextX: nextX, nextY: nextY, rows: rows, begin: 64, end: 32}
 	loop.run(func() {
 		for u := range 2 {
-			PREFETCHT1(Mem{Base: ahead, Disp: u * emit.PixelBytes})
+			s.FetchFar(Mem{Base: ahead, Disp: u * emit.PixelBytes})
 			pixel(u)
 		}
 		ADDQ(U32(2*emit.PixelBytes), ahead)

@@ -10,8 +10,8 @@ import (
 
 // Pixels emits the micro-kernel of a pointwise convolution of tiles of some pixels with nv vectors of output channels: C (rows x vectors,
 // pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. It prefetches
-// to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; and to L2 the
-// pixels behind these.
+// to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; and, on sets with
+// EVEX, to L2 the pixels behind these.
 func Pixels(s emit.ISA, rows, nv int) { pixels(s, rows, nv, inFull(s)) }
 
 // Pairs emits Pixels for pairs of bfloat16 values in the place of values: a block has 32 channels.
@@ -85,13 +85,13 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 	acc := started(s, start, rows, nv)
 	column := column(s, c, jumpC)
 	const unroll = 4
+	lines := (rows*unroll + emit.Lanes - 1) / emit.Lanes // of the next pixels, fetched in one of the turns of a block
 	next, far, turns := GP64(), GP64(), GP64()
-	later, last, after := GP64(), GP64(), GP64()
+	after := GP64()
 	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, after)
 	MOVQ(after, emit.ParamAt("a"))
-	LEAQ(Mem{Base: c, Disp: rows * emit.PixelBytes}, later)
-	MOVQ(later, emit.ParamAt("c"))
-	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * emit.PixelBytes}, last)
+	fetchResults := laterResults(s, c, jumpC, rows, nv)
+	ADDQ(U32(uint32(rows*emit.PixelBytes)), emit.ParamAt("c"))
 	emit.Align(64)
 	Label("block")
 	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, far)
@@ -112,8 +112,10 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 		for j := range vectors {
 			vectors[j] = f.load(u, Mem{Base: b, Disp: f.at(u, j)})
 		}
-		PREFETCHT0(Mem{Base: next, Disp: u * emit.PixelBytes})
-		PREFETCHT1(Mem{Base: far, Disp: u * emit.PixelBytes})
+		if u < lines {
+			PREFETCHT0(Mem{Base: next, Disp: u * emit.PixelBytes})
+			s.FetchFar(Mem{Base: far, Disp: u * emit.PixelBytes})
+		}
 		for i := range acc {
 			if s.Elements {
 				for j, v := range vectors {
@@ -124,11 +126,11 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 			}
 		}
 	}
-	fetchLater(s, later, last, jumpC, nv)
+	fetchResults()
 	ADDQ(Imm(4*unroll), a)
 	ADDQ(U32(uint32(f.at(unroll, 0))), b)
-	ADDQ(U32(emit.PixelBytes*unroll), next)
-	ADDQ(U32(emit.PixelBytes*unroll), far)
+	ADDQ(U32(uint32(emit.PixelBytes*lines)), next)
+	ADDQ(U32(uint32(emit.PixelBytes*lines)), far)
 	DECQ(turns)
 	JNE(LabelRef("several"))
 	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1, Disp: -emit.PixelBytes}, a)
@@ -173,15 +175,23 @@ func RoundRows(s emit.ISA) {
 	s.Ret()
 }
 
-// fetchLater fetches a line of each vector of the next tile's results, one after the other.
-func fetchLater(s emit.ISA, later, last, jumpC reg.Register, nv int) {
-	PREFETCHT0(Mem{Base: later})
-	if 4*s.Width*nv > emit.PixelBytes {
-		PREFETCHT0(Mem{Base: later, Index: jumpC, Scale: 1})
+// laterResults returns what fetches a line of each vector of the next tile's results, one after the other; without EVEX it does nothing (FetchFar).
+func laterResults(s emit.ISA, c, jumpC reg.Register, rows, nv int) (fetch func()) {
+	if !s.EVEX {
+		return func() {}
 	}
-	ADDQ(Imm(emit.PixelBytes), later)
-	CMPQ(later, last)
-	CMOVQGT(last, later)
+	later, last := GP64(), GP64()
+	LEAQ(Mem{Base: c, Disp: rows * emit.PixelBytes}, later)
+	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * emit.PixelBytes}, last)
+	return func() {
+		PREFETCHT0(Mem{Base: later})
+		if 4*s.Width*nv > emit.PixelBytes {
+			PREFETCHT0(Mem{Base: later, Index: jumpC, Scale: 1})
+		}
+		ADDQ(Imm(emit.PixelBytes), later)
+		CMPQ(later, last)
+		CMOVQGT(last, later)
+	}
 }
 
 // started are accumulators; each row is set to the vectors at start.
@@ -402,7 +412,7 @@ func pixelSums(s emit.ISA, rows, nv int, multiply emit.Multiply) {
 	emit.Align(64)
 	Label("several")
 	for u := range unroll {
-		PREFETCHT1(Mem{Base: ahead, Disp: u * emit.PixelBytes})
+		s.FetchFar(Mem{Base: ahead, Disp: u * emit.PixelBytes})
 		step(u)
 	}
 	ADDQ(U32(unroll*emit.PixelBytes), ahead)

@@ -94,9 +94,9 @@ func prepareBlocked(t *conv.Task, packing factors.Packing) error {
 //	input gradient  dX' (pixels x C)  = dY' (pixels x Out) * W (Out x C)
 //
 // The left operand is read in place, 16 channels of a pixel at a time. Weights are packed in panels of 32 output channels. A part of a panel
-// stays in L1 while a span of pixels, which stays in L2, is multiplied by it. Core groups claim spans dynamically and share all packed
-// weights. If there are many weights, a core group claims a few panels of a span instead; it packs each part of a panel when it multiplies by
-// it, so that packed weights never go to memory. Weights that are fixed are packed once (op.Kept).
+// stays in L1 while a span of pixels, which stays in L2, is multiplied by it. Core groups claim spans dynamically, or a few panels of a span where there
+// are few, and share all packed weights. If there are many weights, a core group packs each part of a panel when it multiplies by it, so that packed
+// weights never go to memory. Weights that are fixed are packed once (op.Kept).
 //
 // In other number types (factors.Packing) the pixels of a span are packed into scratch memory: 32 or 64 channels of a pixel in the place of 16 values. Packed
 // weights take as much less.
@@ -113,7 +113,7 @@ type productPlan struct {
 	packing   factors.Packing
 	depth     int // blocks of factors of one pass
 	spans     tensor.Spans
-	parts     int  // parts of the panels that core groups claim one by one
+	parts     int  // parts of the panels of a span that core groups claim one by one
 	ownPanels bool // each core group packs the panels that it uses
 }
 
@@ -121,20 +121,16 @@ type productPlan struct {
 func planProduct(spec *cpe.Spec, n int, in, out tensor.Images, packing factors.Packing) productPlan {
 	v := productPlan{in: in, out: out, packing: packing}
 	v.depth = tiling.Even(v.blocks(), pointDepth, 1)
-	v.ownPanels = packing.Head() == 0 && 4*v.all() > spec.LDMBytes/2 && v.panels() >= pointPanels*spec.CoreGroups
+	v.ownPanels = packing.Head() == 0 && 4*v.all() > spec.LDMBytes/2 && v.panels() >= ownPanels*spec.CoreGroups
 	held, unit, groups := v.depth, vconv.PixelRows(), 1
-	switch {
-	case !v.ownPanels:
-		held, groups, v.parts = held+out.Blocks(), spec.CoreGroups, 1
-	case v.depth < v.blocks(): // each part reads the span again
-		v.parts = spec.CoreGroups
-	default:
-		v.parts = tiling.Blocks(v.panels(), pointPanels)
+	if !v.ownPanels {
+		held, groups = held+out.Blocks(), spec.CoreGroups
 	}
 	if in.Strided() || out.Strided() {
 		unit = in.Cols()
 	}
 	v.spans = tensor.NewSpans(n, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
+	v.parts = max(1, min(tiling.Blocks(v.panels(), partPanels), tiling.Blocks(groupUnits*spec.CoreGroups, v.spans.Count())))
 	return v
 }
 
@@ -150,9 +146,9 @@ type pointWorker struct {
 	gathered int       // the span whose pixels are in scratch memory, or -1
 }
 
-// pointDepth is the number of blocks of input channels of one pass. pointPanels is the smallest number of panels that a core group claims if
-// it packs them itself and there are enough for all groups.
-const pointDepth, pointPanels = 16, 4
+// pointDepth is the number of blocks of input channels of one pass. Core groups pack the panels that they use if there are ownPanels of them for each. Spans
+// are claimed in parts of at least partPanels panels, so that there are about groupUnits units of work for each group: cores are not equally fast.
+const pointDepth, ownPanels, partPanels, groupUnits = 16, 4, 2, 8
 
 func newPointProduct(t *conv.Task, in, out tensor.Images, packing factors.Packing) *pointProduct {
 	spec := t.Machine.Spec()

@@ -16,11 +16,17 @@ type Spans struct {
 	bands       int // spans in an image
 }
 
-// NewSpans cuts images into spans of at most fit pixels. Spans that are parts of an image are multiples of unit pixels. There are at
-// least as many spans as groups, if pixels suffice. If spans are whole images, their number is a multiple of groups.
+// NewSpans cuts images into spans of at most fit pixels. Spans that are parts of an image are rounded up to multiples of unit pixels. There are at
+// least as many spans as groups, if pixels suffice, and as near as that allows a multiple of groups.
 func NewSpans(images, pixels, fit, unit, groups int) Spans {
 	fit = max(unit, min(fit, tiling.Blocks(images*pixels, groups)))
 	p := Spans{all: images, pixels: pixels, N: tiling.Even(pixels, fit, unit), Images: 1}
+	if bands := tiling.Blocks(pixels, p.N); bands > 1 {
+		for images*bands%groups > 0 {
+			bands++
+		}
+		p.N = tiling.Even(pixels, tiling.Blocks(pixels, bands), unit)
+	}
 	if p.N >= pixels {
 		parts := tiling.Blocks(images, max(1, fit/pixels))
 		p.N, p.Images = pixels, tiling.Blocks(images, tiling.Blocks(parts, groups)*groups)

@@ -18,18 +18,18 @@ tile:
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    64(DI), R10
-	MOVQ    R10, c+40(FP)
+	LEAQ    64(CX), R10
+	MOVQ    R10, a+8(FP)
 	LEAQ    64(DI), R11
+	LEAQ    64(DI), R12
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -40,28 +40,22 @@ several:
 	VBROADCASTSS (CX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	VMOVUPS      128(BX), Z1
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	VMOVUPS      256(BX), Z1
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	VMOVUPS      384(BX), Z1
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z2
 	VFMADD231PS  Z1, Z2, Z0
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -101,18 +95,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    128(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    192(DI), R11
+	LEAQ    128(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    128(DI), R11
+	LEAQ    192(DI), R12
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -124,31 +118,25 @@ several:
 	VFMADD231PS      Z2, Z3, Z0
 	VFMADD231PS.BCST 64(CX), Z2, Z1
 	VMOVUPS          128(BX), Z2
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
 	VBROADCASTSS     4(CX), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VFMADD231PS.BCST 68(CX), Z2, Z1
 	VMOVUPS          256(BX), Z2
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VFMADD231PS.BCST 72(CX), Z2, Z1
 	VMOVUPS          384(BX), Z2
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VFMADD231PS.BCST 76(CX), Z2, Z1
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -192,18 +180,18 @@ tile:
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    192(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    320(DI), R11
+	LEAQ    192(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    192(DI), R11
+	LEAQ    320(DI), R12
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -217,37 +205,31 @@ several:
 	VBROADCASTSS     128(CX), Z4
 	VFMADD231PS      Z3, Z4, Z2
 	VMOVUPS          128(BX), Z3
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
 	VBROADCASTSS     4(CX), Z4
 	VFMADD231PS      Z3, Z4, Z0
 	VFMADD231PS.BCST 68(CX), Z3, Z1
 	VBROADCASTSS     132(CX), Z4
 	VFMADD231PS      Z3, Z4, Z2
 	VMOVUPS          256(BX), Z3
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z4
 	VFMADD231PS      Z3, Z4, Z0
 	VFMADD231PS.BCST 72(CX), Z3, Z1
 	VBROADCASTSS     136(CX), Z4
 	VFMADD231PS      Z3, Z4, Z2
 	VMOVUPS          384(BX), Z3
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z4
 	VFMADD231PS      Z3, Z4, Z0
 	VFMADD231PS.BCST 76(CX), Z3, Z1
 	VBROADCASTSS     140(CX), Z4
 	VFMADD231PS      Z3, Z4, Z2
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -295,18 +277,18 @@ tile:
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    256(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    448(DI), R11
+	LEAQ    256(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    256(DI), R11
+	LEAQ    448(DI), R12
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -322,8 +304,6 @@ several:
 	VBROADCASTSS     192(CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          128(BX), Z4
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
 	VBROADCASTSS     4(CX), Z5
 	VFMADD231PS      Z4, Z5, Z0
 	VFMADD231PS.BCST 68(CX), Z4, Z1
@@ -332,8 +312,6 @@ several:
 	VBROADCASTSS     196(CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          256(BX), Z4
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z5
 	VFMADD231PS      Z4, Z5, Z0
 	VFMADD231PS.BCST 72(CX), Z4, Z1
@@ -342,8 +320,6 @@ several:
 	VBROADCASTSS     200(CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
 	VMOVUPS          384(BX), Z4
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z5
 	VFMADD231PS      Z4, Z5, Z0
 	VFMADD231PS.BCST 76(CX), Z4, Z1
@@ -351,14 +327,14 @@ several:
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     204(CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -410,18 +386,18 @@ tile:
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    320(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    576(DI), R11
+	LEAQ    320(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    320(DI), R11
+	LEAQ    576(DI), R12
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -451,8 +427,6 @@ several:
 	VBROADCASTSS     260(CX), Z6
 	VFMADD231PS      Z5, Z6, Z4
 	VMOVUPS          256(BX), Z5
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z6
 	VFMADD231PS      Z5, Z6, Z0
 	VFMADD231PS.BCST 72(CX), Z5, Z1
@@ -463,8 +437,6 @@ several:
 	VBROADCASTSS     264(CX), Z6
 	VFMADD231PS      Z5, Z6, Z4
 	VMOVUPS          384(BX), Z5
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z6
 	VFMADD231PS      Z5, Z6, Z0
 	VFMADD231PS.BCST 76(CX), Z5, Z1
@@ -474,14 +446,14 @@ several:
 	VFMADD231PS      Z5, Z6, Z3
 	VBROADCASTSS     268(CX), Z6
 	VFMADD231PS      Z5, Z6, Z4
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -537,18 +509,18 @@ tile:
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    384(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    704(DI), R11
+	LEAQ    384(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    384(DI), R11
+	LEAQ    704(DI), R12
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -582,8 +554,6 @@ several:
 	VBROADCASTSS     324(CX), Z7
 	VFMADD231PS      Z6, Z7, Z5
 	VMOVUPS          256(BX), Z6
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z7
 	VFMADD231PS      Z6, Z7, Z0
 	VFMADD231PS.BCST 72(CX), Z6, Z1
@@ -596,8 +566,6 @@ several:
 	VBROADCASTSS     328(CX), Z7
 	VFMADD231PS      Z6, Z7, Z5
 	VMOVUPS          384(BX), Z6
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z7
 	VFMADD231PS      Z6, Z7, Z0
 	VFMADD231PS.BCST 76(CX), Z6, Z1
@@ -609,14 +577,14 @@ several:
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     332(CX), Z7
 	VFMADD231PS      Z6, Z7, Z5
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -676,18 +644,18 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    448(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    832(DI), R11
+	LEAQ    448(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    448(DI), R11
+	LEAQ    832(DI), R12
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -725,8 +693,6 @@ several:
 	VBROADCASTSS     388(CX), Z8
 	VFMADD231PS      Z7, Z8, Z6
 	VMOVUPS          256(BX), Z7
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z8
 	VFMADD231PS      Z7, Z8, Z0
 	VFMADD231PS.BCST 72(CX), Z7, Z1
@@ -741,8 +707,6 @@ several:
 	VBROADCASTSS     392(CX), Z8
 	VFMADD231PS      Z7, Z8, Z6
 	VMOVUPS          384(BX), Z7
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z8
 	VFMADD231PS      Z7, Z8, Z0
 	VFMADD231PS.BCST 76(CX), Z7, Z1
@@ -756,14 +720,14 @@ several:
 	VFMADD231PS      Z7, Z8, Z5
 	VBROADCASTSS     396(CX), Z8
 	VFMADD231PS      Z7, Z8, Z6
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -827,18 +791,18 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    512(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    960(DI), R11
+	LEAQ    512(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    512(DI), R11
+	LEAQ    960(DI), R12
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -878,8 +842,6 @@ several:
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 452(CX), Z8, Z7
 	VMOVUPS          256(BX), Z8
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z9
 	VFMADD231PS      Z8, Z9, Z0
 	VFMADD231PS.BCST 72(CX), Z8, Z1
@@ -895,8 +857,6 @@ several:
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 456(CX), Z8, Z7
 	VMOVUPS          384(BX), Z8
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z9
 	VFMADD231PS      Z8, Z9, Z0
 	VFMADD231PS.BCST 76(CX), Z8, Z1
@@ -911,14 +871,14 @@ several:
 	VBROADCASTSS     396(CX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 460(CX), Z8, Z7
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -986,18 +946,18 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    576(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1088(DI), R11
+	LEAQ    576(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    576(DI), R11
+	LEAQ    1088(DI), R12
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1060,8 +1020,6 @@ several:
 	VBROADCASTSS     520(CX), Z10
 	VFMADD231PS      Z9, Z10, Z8
 	VMOVUPS          384(BX), Z9
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z10
 	VFMADD231PS      Z9, Z10, Z0
 	VFMADD231PS.BCST 76(CX), Z9, Z1
@@ -1078,14 +1036,14 @@ several:
 	VFMADD231PS.BCST 460(CX), Z9, Z7
 	VBROADCASTSS     524(CX), Z10
 	VFMADD231PS      Z9, Z10, Z8
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -1157,18 +1115,18 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    640(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1216(DI), R11
+	LEAQ    640(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    640(DI), R11
+	LEAQ    1216(DI), R12
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1237,8 +1195,6 @@ several:
 	VBROADCASTSS     584(CX), Z11
 	VFMADD231PS      Z10, Z11, Z9
 	VMOVUPS          384(BX), Z10
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z11
 	VFMADD231PS      Z10, Z11, Z0
 	VFMADD231PS.BCST 76(CX), Z10, Z1
@@ -1257,14 +1213,14 @@ several:
 	VFMADD231PS      Z10, Z11, Z8
 	VBROADCASTSS     588(CX), Z11
 	VFMADD231PS      Z10, Z11, Z9
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -1340,18 +1296,18 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    704(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1344(DI), R11
+	LEAQ    704(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    704(DI), R11
+	LEAQ    1344(DI), R12
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1426,8 +1382,6 @@ several:
 	VBROADCASTSS     648(CX), Z12
 	VFMADD231PS      Z11, Z12, Z10
 	VMOVUPS          384(BX), Z11
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z12
 	VFMADD231PS      Z11, Z12, Z0
 	VFMADD231PS.BCST 76(CX), Z11, Z1
@@ -1448,14 +1402,14 @@ several:
 	VFMADD231PS      Z11, Z12, Z9
 	VBROADCASTSS     652(CX), Z12
 	VFMADD231PS      Z11, Z12, Z10
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -1535,18 +1489,18 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    768(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1472(DI), R11
+	LEAQ    768(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    768(DI), R11
+	LEAQ    1472(DI), R12
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1627,8 +1581,6 @@ several:
 	VBROADCASTSS     712(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          384(BX), Z12
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z13
 	VFMADD231PS      Z12, Z13, Z0
 	VFMADD231PS.BCST 76(CX), Z12, Z1
@@ -1651,14 +1603,14 @@ several:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     716(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -1742,18 +1694,18 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    832(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1600(DI), R11
+	LEAQ    832(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    832(DI), R11
+	LEAQ    1600(DI), R12
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -1866,10 +1818,10 @@ several:
 	VFMADD231PS      Z13, Z14, Z11
 	VBROADCASTSS     780(CX), Z14
 	VFMADD231PS      Z13, Z14, Z12
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -1961,18 +1913,18 @@ tile:
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
-	LEAQ    896(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    896(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1728(DI), R11
+	LEAQ    896(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    896(DI), R11
+	LEAQ    1728(DI), R12
+	ADDQ    $0x00000380, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -2089,10 +2041,10 @@ several:
 	VBROADCASTSS     780(CX), Z15
 	VFMADD231PS      Z14, Z15, Z12
 	VFMADD231PS.BCST 844(CX), Z14, Z13
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -2175,18 +2127,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    64(DI), R11
-	MOVQ    R11, c+40(FP)
+	LEAQ    64(CX), R11
+	MOVQ    R11, a+8(FP)
 	LEAQ    64(DI), R12
+	LEAQ    64(DI), R13
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2200,34 +2152,28 @@ several:
 	VFMADD231PS  Z3, Z4, Z1
 	VMOVUPS      128(BX), Z2
 	VMOVUPS      192(BX), Z3
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	VMOVUPS      256(BX), Z2
 	VMOVUPS      320(BX), Z3
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	VMOVUPS      384(BX), Z2
 	VMOVUPS      448(BX), Z3
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -2272,18 +2218,18 @@ tile:
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    128(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    192(DI), R12
+	LEAQ    128(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    128(DI), R12
+	LEAQ    192(DI), R13
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2299,8 +2245,6 @@ several:
 	VFMADD231PS.BCST 64(CX), Z5, Z3
 	VMOVUPS          128(BX), Z4
 	VMOVUPS          192(BX), Z5
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
 	VBROADCASTSS     4(CX), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS      Z5, Z6, Z1
@@ -2308,8 +2252,6 @@ several:
 	VFMADD231PS.BCST 68(CX), Z5, Z3
 	VMOVUPS          256(BX), Z4
 	VMOVUPS          320(BX), Z5
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS      Z5, Z6, Z1
@@ -2317,22 +2259,20 @@ several:
 	VFMADD231PS.BCST 72(CX), Z5, Z3
 	VMOVUPS          384(BX), Z4
 	VMOVUPS          448(BX), Z5
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS      Z5, Z6, Z1
 	VFMADD231PS.BCST 76(CX), Z4, Z2
 	VFMADD231PS.BCST 76(CX), Z5, Z3
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -2385,18 +2325,18 @@ tile:
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    192(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    320(DI), R12
+	LEAQ    192(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    192(DI), R12
+	LEAQ    320(DI), R13
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2415,8 +2355,6 @@ several:
 	VFMADD231PS      Z7, Z8, Z5
 	VMOVUPS          128(BX), Z6
 	VMOVUPS          192(BX), Z7
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
 	VBROADCASTSS     4(CX), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS      Z7, Z8, Z1
@@ -2427,8 +2365,6 @@ several:
 	VFMADD231PS      Z7, Z8, Z5
 	VMOVUPS          256(BX), Z6
 	VMOVUPS          320(BX), Z7
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS      Z7, Z8, Z1
@@ -2439,8 +2375,6 @@ several:
 	VFMADD231PS      Z7, Z8, Z5
 	VMOVUPS          384(BX), Z6
 	VMOVUPS          448(BX), Z7
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS      Z7, Z8, Z1
@@ -2449,15 +2383,15 @@ several:
 	VBROADCASTSS     140(CX), Z8
 	VFMADD231PS      Z6, Z8, Z4
 	VFMADD231PS      Z7, Z8, Z5
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -2518,18 +2452,18 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    256(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    448(DI), R12
+	LEAQ    256(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    256(DI), R12
+	LEAQ    448(DI), R13
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2551,8 +2485,6 @@ several:
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          128(BX), Z8
 	VMOVUPS          192(BX), Z9
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
 	VBROADCASTSS     4(CX), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
@@ -2566,8 +2498,6 @@ several:
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          256(BX), Z8
 	VMOVUPS          320(BX), Z9
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
@@ -2581,8 +2511,6 @@ several:
 	VFMADD231PS      Z9, Z10, Z7
 	VMOVUPS          384(BX), Z8
 	VMOVUPS          448(BX), Z9
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
@@ -2594,15 +2522,15 @@ several:
 	VBROADCASTSS     204(CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -2671,18 +2599,18 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    320(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    576(DI), R12
+	LEAQ    320(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    320(DI), R12
+	LEAQ    576(DI), R13
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2725,8 +2653,6 @@ several:
 	VFMADD231PS      Z11, Z12, Z9
 	VMOVUPS          256(BX), Z10
 	VMOVUPS          320(BX), Z11
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z12
 	VFMADD231PS      Z10, Z12, Z0
 	VFMADD231PS      Z11, Z12, Z1
@@ -2743,8 +2669,6 @@ several:
 	VFMADD231PS      Z11, Z12, Z9
 	VMOVUPS          384(BX), Z10
 	VMOVUPS          448(BX), Z11
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z12
 	VFMADD231PS      Z10, Z12, Z0
 	VFMADD231PS      Z11, Z12, Z1
@@ -2759,15 +2683,15 @@ several:
 	VBROADCASTSS     268(CX), Z12
 	VFMADD231PS      Z10, Z12, Z8
 	VFMADD231PS      Z11, Z12, Z9
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -2844,18 +2768,18 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    384(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    704(DI), R12
+	LEAQ    384(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    384(DI), R12
+	LEAQ    704(DI), R13
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -2904,8 +2828,6 @@ several:
 	VFMADD231PS      Z13, Z14, Z11
 	VMOVUPS          256(BX), Z12
 	VMOVUPS          320(BX), Z13
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
@@ -2925,8 +2847,6 @@ several:
 	VFMADD231PS      Z13, Z14, Z11
 	VMOVUPS          384(BX), Z12
 	VMOVUPS          448(BX), Z13
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
@@ -2944,15 +2864,15 @@ several:
 	VBROADCASTSS     332(CX), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -3037,18 +2957,18 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    448(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    832(DI), R12
+	LEAQ    448(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    448(DI), R12
+	LEAQ    832(DI), R13
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -3103,8 +3023,6 @@ several:
 	VFMADD231PS      Z15, Z16, Z13
 	VMOVUPS          256(BX), Z14
 	VMOVUPS          320(BX), Z15
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z16
 	VFMADD231PS      Z14, Z16, Z0
 	VFMADD231PS      Z15, Z16, Z1
@@ -3127,8 +3045,6 @@ several:
 	VFMADD231PS      Z15, Z16, Z13
 	VMOVUPS          384(BX), Z14
 	VMOVUPS          448(BX), Z15
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z16
 	VFMADD231PS      Z14, Z16, Z0
 	VFMADD231PS      Z15, Z16, Z1
@@ -3149,15 +3065,15 @@ several:
 	VBROADCASTSS     396(CX), Z16
 	VFMADD231PS      Z14, Z16, Z12
 	VFMADD231PS      Z15, Z16, Z13
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -3250,18 +3166,18 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    512(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    960(DI), R12
+	LEAQ    512(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    512(DI), R12
+	LEAQ    960(DI), R13
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -3320,8 +3236,6 @@ several:
 	VFMADD231PS.BCST 452(CX), Z17, Z15
 	VMOVUPS          256(BX), Z16
 	VMOVUPS          320(BX), Z17
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
@@ -3346,8 +3260,6 @@ several:
 	VFMADD231PS.BCST 456(CX), Z17, Z15
 	VMOVUPS          384(BX), Z16
 	VMOVUPS          448(BX), Z17
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
@@ -3370,15 +3282,15 @@ several:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 460(CX), Z16, Z14
 	VFMADD231PS.BCST 460(CX), Z17, Z15
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -3479,18 +3391,18 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    576(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1088(DI), R12
+	LEAQ    576(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    576(DI), R12
+	LEAQ    1088(DI), R13
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -3584,8 +3496,6 @@ several:
 	VFMADD231PS      Z19, Z20, Z17
 	VMOVUPS          384(BX), Z18
 	VMOVUPS          448(BX), Z19
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z20
 	VFMADD231PS      Z18, Z20, Z0
 	VFMADD231PS      Z19, Z20, Z1
@@ -3611,15 +3521,15 @@ several:
 	VBROADCASTSS     524(CX), Z20
 	VFMADD231PS      Z18, Z20, Z16
 	VFMADD231PS      Z19, Z20, Z17
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -3728,18 +3638,18 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    640(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1216(DI), R12
+	LEAQ    640(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    640(DI), R12
+	LEAQ    1216(DI), R13
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -3842,8 +3752,6 @@ several:
 	VFMADD231PS      Z21, Z22, Z19
 	VMOVUPS          384(BX), Z20
 	VMOVUPS          448(BX), Z21
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z22
 	VFMADD231PS      Z20, Z22, Z0
 	VFMADD231PS      Z21, Z22, Z1
@@ -3872,15 +3780,15 @@ several:
 	VBROADCASTSS     588(CX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -3997,18 +3905,18 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    704(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1344(DI), R12
+	LEAQ    704(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    704(DI), R12
+	LEAQ    1344(DI), R13
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -4120,8 +4028,6 @@ several:
 	VFMADD231PS      Z23, Z24, Z21
 	VMOVUPS          384(BX), Z22
 	VMOVUPS          448(BX), Z23
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z24
 	VFMADD231PS      Z22, Z24, Z0
 	VFMADD231PS      Z23, Z24, Z1
@@ -4153,15 +4059,15 @@ several:
 	VBROADCASTSS     652(CX), Z24
 	VFMADD231PS      Z22, Z24, Z20
 	VFMADD231PS      Z23, Z24, Z21
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -4286,18 +4192,18 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    768(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1472(DI), R12
+	LEAQ    768(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    768(DI), R12
+	LEAQ    1472(DI), R13
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -4418,8 +4324,6 @@ several:
 	VFMADD231PS      Z25, Z26, Z23
 	VMOVUPS          384(BX), Z24
 	VMOVUPS          448(BX), Z25
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
@@ -4454,15 +4358,15 @@ several:
 	VBROADCASTSS     716(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -4595,18 +4499,18 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    832(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1600(DI), R12
+	LEAQ    832(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    832(DI), R12
+	LEAQ    1600(DI), R13
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -4775,11 +4679,11 @@ several:
 	VBROADCASTSS     780(CX), Z28
 	VFMADD231PS      Z26, Z28, Z24
 	VFMADD231PS      Z27, Z28, Z25
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -4924,18 +4828,18 @@ tile:
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
-	LEAQ    896(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    896(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1728(DI), R12
+	LEAQ    896(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    896(DI), R12
+	LEAQ    1728(DI), R13
+	ADDQ    $0x00000380, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -5112,11 +5016,11 @@ several:
 	VFMADD231PS      Z29, Z30, Z25
 	VFMADD231PS.BCST 844(CX), Z28, Z26
 	VFMADD231PS.BCST 844(CX), Z29, Z27
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
@@ -5240,18 +5144,18 @@ tile:
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    64(DI), R10
-	MOVQ    R10, c+40(FP)
+	LEAQ    64(CX), R10
+	MOVQ    R10, a+8(FP)
 	LEAQ    64(DI), R11
+	LEAQ    64(DI), R12
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -5262,28 +5166,22 @@ several:
 	VBROADCASTSS (CX), Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z2, Z0
 	VMOVUPS      128(BX), Z1
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z2, Z0
 	VMOVUPS      256(BX), Z1
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z2, Z0
 	VMOVUPS      384(BX), Z1
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z2, Z0
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -5323,18 +5221,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    128(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    192(DI), R11
+	LEAQ    128(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    128(DI), R11
+	LEAQ    192(DI), R12
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -5346,31 +5244,25 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z3, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z2, Z1
 	VMOVUPS       128(BX), Z2
-	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
 	VBROADCASTSS  4(CX), Z3
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z3, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z2, Z1
 	VMOVUPS       256(BX), Z2
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
 	VBROADCASTSS  8(CX), Z3
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z3, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z2, Z1
 	VMOVUPS       384(BX), Z2
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z3
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z3, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z2, Z1
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000040, SI
+	ADDQ          $0x00000040, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -5414,18 +5306,18 @@ tile:
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    192(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    320(DI), R11
+	LEAQ    192(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    192(DI), R11
+	LEAQ    320(DI), R12
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -5439,37 +5331,31 @@ several:
 	VBROADCASTSS  128(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z3, Z4, Z2
 	VMOVUPS       128(BX), Z3
-	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
 	VBROADCASTSS  4(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xc3 // VDPBF16PS Z3, Z4, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z3, Z1
 	VBROADCASTSS  132(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z3, Z4, Z2
 	VMOVUPS       256(BX), Z3
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
 	VBROADCASTSS  8(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xc3 // VDPBF16PS Z3, Z4, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z3, Z1
 	VBROADCASTSS  136(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z3, Z4, Z2
 	VMOVUPS       384(BX), Z3
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xc3 // VDPBF16PS Z3, Z4, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z3, Z1
 	VBROADCASTSS  140(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z3, Z4, Z2
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000040, SI
+	ADDQ          $0x00000040, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -5517,18 +5403,18 @@ tile:
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    256(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    448(DI), R11
+	LEAQ    256(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    256(DI), R11
+	LEAQ    448(DI), R12
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -5544,8 +5430,6 @@ several:
 	VBROADCASTSS  192(CX), Z5
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z4, Z5, Z3
 	VMOVUPS       128(BX), Z4
-	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
 	VBROADCASTSS  4(CX), Z5
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z4, Z5, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z4, Z1
@@ -5554,8 +5438,6 @@ several:
 	VBROADCASTSS  196(CX), Z5
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z4, Z5, Z3
 	VMOVUPS       256(BX), Z4
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
 	VBROADCASTSS  8(CX), Z5
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z4, Z5, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z4, Z1
@@ -5564,8 +5446,6 @@ several:
 	VBROADCASTSS  200(CX), Z5
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z4, Z5, Z3
 	VMOVUPS       384(BX), Z4
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z5
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z4, Z5, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z4, Z1
@@ -5573,14 +5453,14 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xd4 // VDPBF16PS Z4, Z5, Z2
 	VBROADCASTSS  204(CX), Z5
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z4, Z5, Z3
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000040, SI
+	ADDQ          $0x00000040, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -5632,18 +5512,18 @@ tile:
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    320(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    576(DI), R11
+	LEAQ    320(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    320(DI), R11
+	LEAQ    576(DI), R12
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -5673,8 +5553,6 @@ several:
 	VBROADCASTSS  260(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z5, Z6, Z4
 	VMOVUPS       256(BX), Z5
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
 	VBROADCASTSS  8(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xc5 // VDPBF16PS Z5, Z6, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z5, Z1
@@ -5685,8 +5563,6 @@ several:
 	VBROADCASTSS  264(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z5, Z6, Z4
 	VMOVUPS       384(BX), Z5
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xc5 // VDPBF16PS Z5, Z6, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z5, Z1
@@ -5696,14 +5572,14 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z5, Z6, Z3
 	VBROADCASTSS  268(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z5, Z6, Z4
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000080, SI
+	ADDQ          $0x00000080, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -5759,18 +5635,18 @@ tile:
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    384(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    704(DI), R11
+	LEAQ    384(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    384(DI), R11
+	LEAQ    704(DI), R12
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -5804,8 +5680,6 @@ several:
 	VBROADCASTSS  324(CX), Z7
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xee // VDPBF16PS Z6, Z7, Z5
 	VMOVUPS       256(BX), Z6
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
 	VBROADCASTSS  8(CX), Z7
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z6, Z7, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z6, Z1
@@ -5818,8 +5692,6 @@ several:
 	VBROADCASTSS  328(CX), Z7
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xee // VDPBF16PS Z6, Z7, Z5
 	VMOVUPS       384(BX), Z6
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z7
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z6, Z7, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z6, Z1
@@ -5831,14 +5703,14 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z6, Z7, Z4
 	VBROADCASTSS  332(CX), Z7
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xee // VDPBF16PS Z6, Z7, Z5
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000080, SI
+	ADDQ          $0x00000080, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -5898,18 +5770,18 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    448(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    832(DI), R11
+	LEAQ    448(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    448(DI), R11
+	LEAQ    832(DI), R12
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -5947,8 +5819,6 @@ several:
 	VBROADCASTSS  388(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xf7 // VDPBF16PS Z7, Z8, Z6
 	VMOVUPS       256(BX), Z7
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
 	VBROADCASTSS  8(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xc7 // VDPBF16PS Z7, Z8, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z7, Z1
@@ -5963,8 +5833,6 @@ several:
 	VBROADCASTSS  392(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xf7 // VDPBF16PS Z7, Z8, Z6
 	VMOVUPS       384(BX), Z7
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xc7 // VDPBF16PS Z7, Z8, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z7, Z1
@@ -5978,14 +5846,14 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xef // VDPBF16PS Z7, Z8, Z5
 	VBROADCASTSS  396(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xf7 // VDPBF16PS Z7, Z8, Z6
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000080, SI
+	ADDQ          $0x00000080, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -6049,18 +5917,18 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    512(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    960(DI), R11
+	LEAQ    512(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    512(DI), R11
+	LEAQ    960(DI), R12
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -6100,8 +5968,6 @@ several:
 	BYTE $0x62; BYTE $0xd2; BYTE $0x36; BYTE $0x48; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z8, Z9, Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x58; BYTE $0x52; BYTE $0x79; BYTE $0x71 // VDPBF16PS.BCST 452(CX), Z8, Z7
 	VMOVUPS       256(BX), Z8
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
 	VBROADCASTSS  8(CX), Z9
 	BYTE $0x62; BYTE $0xd2; BYTE $0x36; BYTE $0x48; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z8, Z9, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z8, Z1
@@ -6117,8 +5983,6 @@ several:
 	BYTE $0x62; BYTE $0xd2; BYTE $0x36; BYTE $0x48; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z8, Z9, Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x58; BYTE $0x52; BYTE $0x79; BYTE $0x72 // VDPBF16PS.BCST 456(CX), Z8, Z7
 	VMOVUPS       384(BX), Z8
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z9
 	BYTE $0x62; BYTE $0xd2; BYTE $0x36; BYTE $0x48; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z8, Z9, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z8, Z1
@@ -6133,14 +5997,14 @@ several:
 	VBROADCASTSS  396(CX), Z9
 	BYTE $0x62; BYTE $0xd2; BYTE $0x36; BYTE $0x48; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z8, Z9, Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x58; BYTE $0x52; BYTE $0x79; BYTE $0x73 // VDPBF16PS.BCST 460(CX), Z8, Z7
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x00000080, SI
+	ADDQ          $0x00000080, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -6208,18 +6072,18 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    576(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1088(DI), R11
+	LEAQ    576(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    576(DI), R11
+	LEAQ    1088(DI), R12
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -6282,8 +6146,6 @@ several:
 	VBROADCASTSS  520(CX), Z10
 	BYTE $0x62; BYTE $0x52; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z9, Z10, Z8
 	VMOVUPS       384(BX), Z9
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z9, Z10, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x36; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z9, Z1
@@ -6300,14 +6162,14 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x36; BYTE $0x58; BYTE $0x52; BYTE $0x79; BYTE $0x73 // VDPBF16PS.BCST 460(CX), Z9, Z7
 	VBROADCASTSS  524(CX), Z10
 	BYTE $0x62; BYTE $0x52; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z9, Z10, Z8
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x000000c0, SI
+	ADDQ          $0x000000c0, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -6379,18 +6241,18 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    640(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1216(DI), R11
+	LEAQ    640(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    640(DI), R11
+	LEAQ    1216(DI), R12
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -6459,8 +6321,6 @@ several:
 	VBROADCASTSS  584(CX), Z11
 	BYTE $0x62; BYTE $0x52; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xca // VDPBF16PS Z10, Z11, Z9
 	VMOVUPS       384(BX), Z10
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z11
 	BYTE $0x62; BYTE $0xd2; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z11, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x2e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z10, Z1
@@ -6479,14 +6339,14 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z11, Z8
 	VBROADCASTSS  588(CX), Z11
 	BYTE $0x62; BYTE $0x52; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xca // VDPBF16PS Z10, Z11, Z9
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x000000c0, SI
+	ADDQ          $0x000000c0, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -6562,18 +6422,18 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    704(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1344(DI), R11
+	LEAQ    704(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    704(DI), R11
+	LEAQ    1344(DI), R12
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -6648,8 +6508,6 @@ several:
 	VBROADCASTSS  648(CX), Z12
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z11, Z12, Z10
 	VMOVUPS       384(BX), Z11
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z12
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc3 // VDPBF16PS Z11, Z12, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x26; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z11, Z1
@@ -6670,14 +6528,14 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z9
 	VBROADCASTSS  652(CX), Z12
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z11, Z12, Z10
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x000000c0, SI
+	ADDQ          $0x000000c0, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -6757,18 +6615,18 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    768(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1472(DI), R11
+	LEAQ    768(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    768(DI), R11
+	LEAQ    1472(DI), R12
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -6849,8 +6707,6 @@ several:
 	VBROADCASTSS  712(CX), Z13
 	BYTE $0x62; BYTE $0x52; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z12, Z13, Z11
 	VMOVUPS       384(BX), Z12
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
 	VBROADCASTSS  12(CX), Z13
 	BYTE $0x62; BYTE $0xd2; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z12, Z13, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x1e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z12, Z1
@@ -6873,14 +6729,14 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xd4 // VDPBF16PS Z12, Z13, Z10
 	VBROADCASTSS  716(CX), Z13
 	BYTE $0x62; BYTE $0x52; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z12, Z13, Z11
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
+	ADDQ          $0x000000c0, SI
+	ADDQ          $0x000000c0, R8
 	DECQ          R9
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -6964,18 +6820,18 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    832(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1600(DI), R11
+	LEAQ    832(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    832(DI), R11
+	LEAQ    1600(DI), R12
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -7088,10 +6944,10 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z13, Z14, Z11
 	VBROADCASTSS  780(CX), Z14
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z13, Z14, Z12
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000100, SI
@@ -7183,18 +7039,18 @@ tile:
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
-	LEAQ    896(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    896(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1728(DI), R11
+	LEAQ    896(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    896(DI), R11
+	LEAQ    1728(DI), R12
+	ADDQ    $0x00000380, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -7311,10 +7167,10 @@ several:
 	VBROADCASTSS  780(CX), Z15
 	BYTE $0x62; BYTE $0x52; BYTE $0x06; BYTE $0x48; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z14, Z15, Z12
 	BYTE $0x62; BYTE $0x72; BYTE $0x0e; BYTE $0x58; BYTE $0x52; BYTE $0xa9; BYTE $0x4c; BYTE $0x03; BYTE $0x00; BYTE $0x00 // VDPBF16PS.BCST 844(CX), Z14, Z13
-	PREFETCHT0    (R10)
-	ADDQ          $0x40, R10
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
+	PREFETCHT0    (R11)
+	ADDQ          $0x40, R11
+	CMPQ          R11, R12
+	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000100, SI
@@ -7397,18 +7253,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    64(DI), R11
-	MOVQ    R11, c+40(FP)
+	LEAQ    64(CX), R11
+	MOVQ    R11, a+8(FP)
 	LEAQ    64(DI), R12
+	LEAQ    64(DI), R13
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -7422,34 +7278,28 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z3, Z4, Z1
 	VMOVUPS      128(BX), Z2
 	VMOVUPS      192(BX), Z3
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z4, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z3, Z4, Z1
 	VMOVUPS      256(BX), Z2
 	VMOVUPS      320(BX), Z3
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z4, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z3, Z4, Z1
 	VMOVUPS      384(BX), Z2
 	VMOVUPS      448(BX), Z3
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z4, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z3, Z4, Z1
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -7494,18 +7344,18 @@ tile:
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    128(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    192(DI), R12
+	LEAQ    128(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    128(DI), R12
+	LEAQ    192(DI), R13
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -7521,8 +7371,6 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x58; BYTE $0x52; BYTE $0x59; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z5, Z3
 	VMOVUPS       128(BX), Z4
 	VMOVUPS       192(BX), Z5
-	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
 	VBROADCASTSS  4(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z4, Z6, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z5, Z6, Z1
@@ -7530,8 +7378,6 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x58; BYTE $0x52; BYTE $0x59; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z5, Z3
 	VMOVUPS       256(BX), Z4
 	VMOVUPS       320(BX), Z5
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
 	VBROADCASTSS  8(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z4, Z6, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z5, Z6, Z1
@@ -7539,22 +7385,20 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x58; BYTE $0x52; BYTE $0x59; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z5, Z3
 	VMOVUPS       384(BX), Z4
 	VMOVUPS       448(BX), Z5
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z4, Z6, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z5, Z6, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x58; BYTE $0x52; BYTE $0x51; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z4, Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x58; BYTE $0x52; BYTE $0x59; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z5, Z3
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000040, SI
+	ADDQ          $0x00000040, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -7607,18 +7451,18 @@ tile:
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    192(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    320(DI), R12
+	LEAQ    192(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    192(DI), R12
+	LEAQ    320(DI), R13
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -7637,8 +7481,6 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xef // VDPBF16PS Z7, Z8, Z5
 	VMOVUPS       128(BX), Z6
 	VMOVUPS       192(BX), Z7
-	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
 	VBROADCASTSS  4(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z6, Z8, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z7, Z8, Z1
@@ -7649,8 +7491,6 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xef // VDPBF16PS Z7, Z8, Z5
 	VMOVUPS       256(BX), Z6
 	VMOVUPS       320(BX), Z7
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
 	VBROADCASTSS  8(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z6, Z8, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z7, Z8, Z1
@@ -7661,8 +7501,6 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xef // VDPBF16PS Z7, Z8, Z5
 	VMOVUPS       384(BX), Z6
 	VMOVUPS       448(BX), Z7
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z6, Z8, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z7, Z8, Z1
@@ -7671,15 +7509,15 @@ several:
 	VBROADCASTSS  140(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z6, Z8, Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xef // VDPBF16PS Z7, Z8, Z5
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000040, SI
+	ADDQ          $0x00000040, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -7740,18 +7578,18 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    256(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    448(DI), R12
+	LEAQ    256(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    256(DI), R12
+	LEAQ    448(DI), R13
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -7773,8 +7611,6 @@ several:
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z9, Z10, Z7
 	VMOVUPS       128(BX), Z8
 	VMOVUPS       192(BX), Z9
-	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
 	VBROADCASTSS  4(CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z8, Z10, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z9, Z10, Z1
@@ -7788,8 +7624,6 @@ several:
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z9, Z10, Z7
 	VMOVUPS       256(BX), Z8
 	VMOVUPS       320(BX), Z9
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
 	VBROADCASTSS  8(CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z8, Z10, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z9, Z10, Z1
@@ -7803,8 +7637,6 @@ several:
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z9, Z10, Z7
 	VMOVUPS       384(BX), Z8
 	VMOVUPS       448(BX), Z9
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z8, Z10, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z9, Z10, Z1
@@ -7816,15 +7648,15 @@ several:
 	VBROADCASTSS  204(CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z8, Z10, Z6
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z9, Z10, Z7
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000040, SI
+	ADDQ          $0x00000040, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -7893,18 +7725,18 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    320(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    576(DI), R12
+	LEAQ    320(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    320(DI), R12
+	LEAQ    576(DI), R13
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -7947,8 +7779,6 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z9
 	VMOVUPS       256(BX), Z10
 	VMOVUPS       320(BX), Z11
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
 	VBROADCASTSS  8(CX), Z12
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z12, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z1
@@ -7965,8 +7795,6 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z9
 	VMOVUPS       384(BX), Z10
 	VMOVUPS       448(BX), Z11
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z12
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z12, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z1
@@ -7981,15 +7809,15 @@ several:
 	VBROADCASTSS  268(CX), Z12
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z12, Z8
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z9
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000080, SI
+	ADDQ          $0x00000080, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -8066,18 +7894,18 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    384(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    704(DI), R12
+	LEAQ    384(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    384(DI), R12
+	LEAQ    704(DI), R13
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -8126,8 +7954,6 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z13, Z14, Z11
 	VMOVUPS       256(BX), Z12
 	VMOVUPS       320(BX), Z13
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
 	VBROADCASTSS  8(CX), Z14
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z12, Z14, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z13, Z14, Z1
@@ -8147,8 +7973,6 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z13, Z14, Z11
 	VMOVUPS       384(BX), Z12
 	VMOVUPS       448(BX), Z13
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z14
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z12, Z14, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z13, Z14, Z1
@@ -8166,15 +7990,15 @@ several:
 	VBROADCASTSS  332(CX), Z14
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xd4 // VDPBF16PS Z12, Z14, Z10
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z13, Z14, Z11
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000080, SI
+	ADDQ          $0x00000080, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -8259,18 +8083,18 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    448(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    832(DI), R12
+	LEAQ    448(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    448(DI), R12
+	LEAQ    832(DI), R13
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -8325,8 +8149,6 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xef // VDPBF16PS Z15, Z16, Z13
 	VMOVUPS       256(BX), Z14
 	VMOVUPS       320(BX), Z15
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
 	VBROADCASTSS  8(CX), Z16
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z16, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z16, Z1
@@ -8349,8 +8171,6 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xef // VDPBF16PS Z15, Z16, Z13
 	VMOVUPS       384(BX), Z14
 	VMOVUPS       448(BX), Z15
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z16
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z16, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z16, Z1
@@ -8371,15 +8191,15 @@ several:
 	VBROADCASTSS  396(CX), Z16
 	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z14, Z16, Z12
 	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xef // VDPBF16PS Z15, Z16, Z13
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000080, SI
+	ADDQ          $0x00000080, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -8472,18 +8292,18 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    512(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    960(DI), R12
+	LEAQ    512(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    512(DI), R12
+	LEAQ    960(DI), R13
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -8542,8 +8362,6 @@ several:
 	BYTE $0x62; BYTE $0x72; BYTE $0x76; BYTE $0x50; BYTE $0x52; BYTE $0x79; BYTE $0x71 // VDPBF16PS.BCST 452(CX), Z17, Z15
 	VMOVUPS       256(BX), Z16
 	VMOVUPS       320(BX), Z17
-	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
 	VBROADCASTSS  8(CX), Z18
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z18, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z18, Z1
@@ -8568,8 +8386,6 @@ several:
 	BYTE $0x62; BYTE $0x72; BYTE $0x76; BYTE $0x50; BYTE $0x52; BYTE $0x79; BYTE $0x72 // VDPBF16PS.BCST 456(CX), Z17, Z15
 	VMOVUPS       384(BX), Z16
 	VMOVUPS       448(BX), Z17
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z18
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z18, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z18, Z1
@@ -8592,15 +8408,15 @@ several:
 	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z18, Z13
 	BYTE $0x62; BYTE $0x72; BYTE $0x7e; BYTE $0x50; BYTE $0x52; BYTE $0x71; BYTE $0x73 // VDPBF16PS.BCST 460(CX), Z16, Z14
 	BYTE $0x62; BYTE $0x72; BYTE $0x76; BYTE $0x50; BYTE $0x52; BYTE $0x79; BYTE $0x73 // VDPBF16PS.BCST 460(CX), Z17, Z15
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x00000080, SI
+	ADDQ          $0x00000080, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -8701,18 +8517,18 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    576(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1088(DI), R12
+	LEAQ    576(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    576(DI), R12
+	LEAQ    1088(DI), R13
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -8806,8 +8622,6 @@ several:
 	BYTE $0x62; BYTE $0xa2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z19, Z20, Z17
 	VMOVUPS       384(BX), Z18
 	VMOVUPS       448(BX), Z19
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z20
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z18, Z20, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z19, Z20, Z1
@@ -8833,15 +8647,15 @@ several:
 	VBROADCASTSS  524(CX), Z20
 	BYTE $0x62; BYTE $0xa2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z18, Z20, Z16
 	BYTE $0x62; BYTE $0xa2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z19, Z20, Z17
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x000000c0, SI
+	ADDQ          $0x000000c0, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -8950,18 +8764,18 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    640(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1216(DI), R12
+	LEAQ    640(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    640(DI), R12
+	LEAQ    1216(DI), R13
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -9064,8 +8878,6 @@ several:
 	BYTE $0x62; BYTE $0xa2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z21, Z22, Z19
 	VMOVUPS       384(BX), Z20
 	VMOVUPS       448(BX), Z21
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z22
 	BYTE $0x62; BYTE $0xb2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z20, Z22, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z21, Z22, Z1
@@ -9094,15 +8906,15 @@ several:
 	VBROADCASTSS  588(CX), Z22
 	BYTE $0x62; BYTE $0xa2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xd4 // VDPBF16PS Z20, Z22, Z18
 	BYTE $0x62; BYTE $0xa2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z21, Z22, Z19
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x000000c0, SI
+	ADDQ          $0x000000c0, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -9219,18 +9031,18 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    704(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1344(DI), R12
+	LEAQ    704(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    704(DI), R12
+	LEAQ    1344(DI), R13
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -9342,8 +9154,6 @@ several:
 	BYTE $0x62; BYTE $0xa2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xef // VDPBF16PS Z23, Z24, Z21
 	VMOVUPS       384(BX), Z22
 	VMOVUPS       448(BX), Z23
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z24
 	BYTE $0x62; BYTE $0xb2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z22, Z24, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z23, Z24, Z1
@@ -9375,15 +9185,15 @@ several:
 	VBROADCASTSS  652(CX), Z24
 	BYTE $0x62; BYTE $0xa2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z22, Z24, Z20
 	BYTE $0x62; BYTE $0xa2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xef // VDPBF16PS Z23, Z24, Z21
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x000000c0, SI
+	ADDQ          $0x000000c0, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -9508,18 +9318,18 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    768(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1472(DI), R12
+	LEAQ    768(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    768(DI), R12
+	LEAQ    1472(DI), R13
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -9640,8 +9450,6 @@ several:
 	BYTE $0x62; BYTE $0x82; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z25, Z26, Z23
 	VMOVUPS       384(BX), Z24
 	VMOVUPS       448(BX), Z25
-	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
 	VBROADCASTSS  12(CX), Z26
 	BYTE $0x62; BYTE $0x92; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z24, Z26, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z25, Z26, Z1
@@ -9676,15 +9484,15 @@ several:
 	VBROADCASTSS  716(CX), Z26
 	BYTE $0x62; BYTE $0x82; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z24, Z26, Z22
 	BYTE $0x62; BYTE $0x82; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z25, Z26, Z23
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
-	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
+	ADDQ          $0x000000c0, SI
+	ADDQ          $0x000000c0, R9
 	DECQ          R10
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
@@ -9817,18 +9625,18 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    832(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1600(DI), R12
+	LEAQ    832(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    832(DI), R12
+	LEAQ    1600(DI), R13
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -9997,11 +9805,11 @@ several:
 	VBROADCASTSS  780(CX), Z28
 	BYTE $0x62; BYTE $0x02; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z26, Z28, Z24
 	BYTE $0x62; BYTE $0x02; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z27, Z28, Z25
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000100, SI
@@ -10146,18 +9954,18 @@ tile:
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
-	LEAQ    896(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    896(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1728(DI), R12
+	LEAQ    896(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    896(DI), R12
+	LEAQ    1728(DI), R13
+	ADDQ    $0x00000380, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -10334,11 +10142,11 @@ several:
 	BYTE $0x62; BYTE $0x02; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z29, Z30, Z25
 	BYTE $0x62; BYTE $0x62; BYTE $0x1e; BYTE $0x50; BYTE $0x52; BYTE $0x91; BYTE $0x4c; BYTE $0x03; BYTE $0x00; BYTE $0x00 // VDPBF16PS.BCST 844(CX), Z28, Z26
 	BYTE $0x62; BYTE $0x62; BYTE $0x16; BYTE $0x50; BYTE $0x52; BYTE $0x99; BYTE $0x4c; BYTE $0x03; BYTE $0x00; BYTE $0x00 // VDPBF16PS.BCST 844(CX), Z29, Z27
-	PREFETCHT0    (R11)
-	PREFETCHT0    (R11)(R8*1)
-	ADDQ          $0x40, R11
-	CMPQ          R11, R12
-	CMOVQGT       R12, R11
+	PREFETCHT0    (R12)
+	PREFETCHT0    (R12)(R8*1)
+	ADDQ          $0x40, R12
+	CMPQ          R12, R13
+	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000100, SI
@@ -10462,18 +10270,18 @@ tile:
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    64(DI), R10
-	MOVQ    R10, c+40(FP)
+	LEAQ    64(CX), R10
+	MOVQ    R10, a+8(FP)
 	LEAQ    64(DI), R11
+	LEAQ    64(DI), R12
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -10486,30 +10294,24 @@ several:
 	VFMADD231PS  Z1, Z3, Z0
 	VMOVUPS      (BX), Z1
 	VPSLLD       $0x10, Z1, Z1
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z3
 	VFMADD231PS  Z1, Z3, Z0
 	VMOVUPS      128(BX), Z1
 	VPANDD       c16_ffff0000<>+0(SB), Z1, Z1
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z3
 	VFMADD231PS  Z1, Z3, Z0
 	VMOVUPS      128(BX), Z1
 	VPSLLD       $0x10, Z1, Z1
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z3
 	VFMADD231PS  Z1, Z3, Z0
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -10567,18 +10369,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    128(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    192(DI), R11
+	LEAQ    128(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    128(DI), R11
+	LEAQ    192(DI), R12
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -10592,33 +10394,27 @@ several:
 	VFMADD231PS.BCST 64(CX), Z2, Z1
 	VMOVUPS          (BX), Z2
 	VPSLLD           $0x10, Z2, Z2
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
 	VBROADCASTSS     4(CX), Z4
 	VFMADD231PS      Z2, Z4, Z0
 	VFMADD231PS.BCST 68(CX), Z2, Z1
 	VMOVUPS          128(BX), Z2
 	VPANDD           c16_ffff0000<>+0(SB), Z2, Z2
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z4
 	VFMADD231PS      Z2, Z4, Z0
 	VFMADD231PS.BCST 72(CX), Z2, Z1
 	VMOVUPS          128(BX), Z2
 	VPSLLD           $0x10, Z2, Z2
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z4
 	VFMADD231PS      Z2, Z4, Z0
 	VFMADD231PS.BCST 76(CX), Z2, Z1
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -10662,18 +10458,18 @@ tile:
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    192(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    320(DI), R11
+	LEAQ    192(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    192(DI), R11
+	LEAQ    320(DI), R12
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -10689,8 +10485,6 @@ several:
 	VFMADD231PS      Z3, Z5, Z2
 	VMOVUPS          (BX), Z3
 	VPSLLD           $0x10, Z3, Z3
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
 	VBROADCASTSS     4(CX), Z5
 	VFMADD231PS      Z3, Z5, Z0
 	VFMADD231PS.BCST 68(CX), Z3, Z1
@@ -10698,8 +10492,6 @@ several:
 	VFMADD231PS      Z3, Z5, Z2
 	VMOVUPS          128(BX), Z3
 	VPANDD           c16_ffff0000<>+0(SB), Z3, Z3
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z5
 	VFMADD231PS      Z3, Z5, Z0
 	VFMADD231PS.BCST 72(CX), Z3, Z1
@@ -10707,21 +10499,19 @@ several:
 	VFMADD231PS      Z3, Z5, Z2
 	VMOVUPS          128(BX), Z3
 	VPSLLD           $0x10, Z3, Z3
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z5
 	VFMADD231PS      Z3, Z5, Z0
 	VFMADD231PS.BCST 76(CX), Z3, Z1
 	VBROADCASTSS     140(CX), Z5
 	VFMADD231PS      Z3, Z5, Z2
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -10769,18 +10559,18 @@ tile:
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    256(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    448(DI), R11
+	LEAQ    256(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    256(DI), R11
+	LEAQ    448(DI), R12
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -10798,8 +10588,6 @@ several:
 	VFMADD231PS      Z4, Z6, Z3
 	VMOVUPS          (BX), Z4
 	VPSLLD           $0x10, Z4, Z4
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
 	VBROADCASTSS     4(CX), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS.BCST 68(CX), Z4, Z1
@@ -10809,8 +10597,6 @@ several:
 	VFMADD231PS      Z4, Z6, Z3
 	VMOVUPS          128(BX), Z4
 	VPANDD           c16_ffff0000<>+0(SB), Z4, Z4
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS.BCST 72(CX), Z4, Z1
@@ -10820,8 +10606,6 @@ several:
 	VFMADD231PS      Z4, Z6, Z3
 	VMOVUPS          128(BX), Z4
 	VPSLLD           $0x10, Z4, Z4
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS.BCST 76(CX), Z4, Z1
@@ -10829,14 +10613,14 @@ several:
 	VFMADD231PS      Z4, Z6, Z2
 	VBROADCASTSS     204(CX), Z6
 	VFMADD231PS      Z4, Z6, Z3
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -10888,18 +10672,18 @@ tile:
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    320(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    576(DI), R11
+	LEAQ    320(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    320(DI), R11
+	LEAQ    576(DI), R12
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -10932,8 +10716,6 @@ several:
 	VFMADD231PS      Z5, Z7, Z4
 	VMOVUPS          128(BX), Z5
 	VPANDD           c16_ffff0000<>+0(SB), Z5, Z5
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z7
 	VFMADD231PS      Z5, Z7, Z0
 	VFMADD231PS.BCST 72(CX), Z5, Z1
@@ -10945,8 +10727,6 @@ several:
 	VFMADD231PS      Z5, Z7, Z4
 	VMOVUPS          128(BX), Z5
 	VPSLLD           $0x10, Z5, Z5
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z7
 	VFMADD231PS      Z5, Z7, Z0
 	VFMADD231PS.BCST 76(CX), Z5, Z1
@@ -10956,14 +10736,14 @@ several:
 	VFMADD231PS      Z5, Z7, Z3
 	VBROADCASTSS     268(CX), Z7
 	VFMADD231PS      Z5, Z7, Z4
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -11019,18 +10799,18 @@ tile:
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    384(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    704(DI), R11
+	LEAQ    384(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    384(DI), R11
+	LEAQ    704(DI), R12
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -11067,8 +10847,6 @@ several:
 	VFMADD231PS      Z6, Z8, Z5
 	VMOVUPS          128(BX), Z6
 	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS.BCST 72(CX), Z6, Z1
@@ -11082,8 +10860,6 @@ several:
 	VFMADD231PS      Z6, Z8, Z5
 	VMOVUPS          128(BX), Z6
 	VPSLLD           $0x10, Z6, Z6
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS.BCST 76(CX), Z6, Z1
@@ -11095,14 +10871,14 @@ several:
 	VFMADD231PS      Z6, Z8, Z4
 	VBROADCASTSS     332(CX), Z8
 	VFMADD231PS      Z6, Z8, Z5
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -11162,18 +10938,18 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    448(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    832(DI), R11
+	LEAQ    448(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    448(DI), R11
+	LEAQ    832(DI), R12
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -11214,8 +10990,6 @@ several:
 	VFMADD231PS      Z7, Z9, Z6
 	VMOVUPS          128(BX), Z7
 	VPANDD           c16_ffff0000<>+0(SB), Z7, Z7
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z9
 	VFMADD231PS      Z7, Z9, Z0
 	VFMADD231PS.BCST 72(CX), Z7, Z1
@@ -11231,8 +11005,6 @@ several:
 	VFMADD231PS      Z7, Z9, Z6
 	VMOVUPS          128(BX), Z7
 	VPSLLD           $0x10, Z7, Z7
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z9
 	VFMADD231PS      Z7, Z9, Z0
 	VFMADD231PS.BCST 76(CX), Z7, Z1
@@ -11246,14 +11018,14 @@ several:
 	VFMADD231PS      Z7, Z9, Z5
 	VBROADCASTSS     396(CX), Z9
 	VFMADD231PS      Z7, Z9, Z6
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -11317,18 +11089,18 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    512(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    960(DI), R11
+	LEAQ    512(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    512(DI), R11
+	LEAQ    960(DI), R12
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -11371,8 +11143,6 @@ several:
 	VFMADD231PS.BCST 452(CX), Z8, Z7
 	VMOVUPS          128(BX), Z8
 	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
 	VBROADCASTSS     8(CX), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS.BCST 72(CX), Z8, Z1
@@ -11389,8 +11159,6 @@ several:
 	VFMADD231PS.BCST 456(CX), Z8, Z7
 	VMOVUPS          128(BX), Z8
 	VPSLLD           $0x10, Z8, Z8
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS.BCST 76(CX), Z8, Z1
@@ -11405,14 +11173,14 @@ several:
 	VBROADCASTSS     396(CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS.BCST 460(CX), Z8, Z7
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -11480,18 +11248,18 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    576(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1088(DI), R11
+	LEAQ    576(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    576(DI), R11
+	LEAQ    1088(DI), R12
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -11558,8 +11326,6 @@ several:
 	VFMADD231PS      Z9, Z11, Z8
 	VMOVUPS          128(BX), Z9
 	VPSLLD           $0x10, Z9, Z9
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z11
 	VFMADD231PS      Z9, Z11, Z0
 	VFMADD231PS.BCST 76(CX), Z9, Z1
@@ -11576,14 +11342,14 @@ several:
 	VFMADD231PS.BCST 460(CX), Z9, Z7
 	VBROADCASTSS     524(CX), Z11
 	VFMADD231PS      Z9, Z11, Z8
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -11655,18 +11421,18 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    640(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1216(DI), R11
+	LEAQ    640(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    640(DI), R11
+	LEAQ    1216(DI), R12
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -11739,8 +11505,6 @@ several:
 	VFMADD231PS      Z10, Z12, Z9
 	VMOVUPS          128(BX), Z10
 	VPSLLD           $0x10, Z10, Z10
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z12
 	VFMADD231PS      Z10, Z12, Z0
 	VFMADD231PS.BCST 76(CX), Z10, Z1
@@ -11759,14 +11523,14 @@ several:
 	VFMADD231PS      Z10, Z12, Z8
 	VBROADCASTSS     588(CX), Z12
 	VFMADD231PS      Z10, Z12, Z9
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -11842,18 +11606,18 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    704(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1344(DI), R11
+	LEAQ    704(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    704(DI), R11
+	LEAQ    1344(DI), R12
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -11932,8 +11696,6 @@ several:
 	VFMADD231PS      Z11, Z13, Z10
 	VMOVUPS          128(BX), Z11
 	VPSLLD           $0x10, Z11, Z11
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z13
 	VFMADD231PS      Z11, Z13, Z0
 	VFMADD231PS.BCST 76(CX), Z11, Z1
@@ -11954,14 +11716,14 @@ several:
 	VFMADD231PS      Z11, Z13, Z9
 	VBROADCASTSS     652(CX), Z13
 	VFMADD231PS      Z11, Z13, Z10
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -12041,18 +11803,18 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    768(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1472(DI), R11
+	LEAQ    768(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    768(DI), R11
+	LEAQ    1472(DI), R12
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -12137,8 +11899,6 @@ several:
 	VFMADD231PS      Z12, Z14, Z11
 	VMOVUPS          128(BX), Z12
 	VPSLLD           $0x10, Z12, Z12
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
 	VBROADCASTSS     12(CX), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS.BCST 76(CX), Z12, Z1
@@ -12161,14 +11921,14 @@ several:
 	VFMADD231PS      Z12, Z14, Z10
 	VBROADCASTSS     716(CX), Z14
 	VFMADD231PS      Z12, Z14, Z11
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R8
 	DECQ             R9
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -12252,18 +12012,18 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    832(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1600(DI), R11
+	LEAQ    832(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    832(DI), R11
+	LEAQ    1600(DI), R12
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -12380,10 +12140,10 @@ several:
 	VFMADD231PS      Z13, Z15, Z11
 	VBROADCASTSS     780(CX), Z15
 	VFMADD231PS      Z13, Z15, Z12
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000100, SI
@@ -12475,18 +12235,18 @@ tile:
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
-	LEAQ    896(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    896(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1728(DI), R11
+	LEAQ    896(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    896(DI), R11
+	LEAQ    1728(DI), R12
+	ADDQ    $0x00000380, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -12607,10 +12367,10 @@ several:
 	VBROADCASTSS     780(CX), Z16
 	VFMADD231PS      Z14, Z16, Z12
 	VFMADD231PS.BCST 844(CX), Z14, Z13
-	PREFETCHT0       (R10)
-	ADDQ             $0x40, R10
-	CMPQ             R10, R11
-	CMOVQGT          R11, R10
+	PREFETCHT0       (R11)
+	ADDQ             $0x40, R11
+	CMPQ             R11, R12
+	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000100, SI
@@ -12693,18 +12453,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    64(DI), R11
-	MOVQ    R11, c+40(FP)
+	LEAQ    64(CX), R11
+	MOVQ    R11, a+8(FP)
 	LEAQ    64(DI), R12
+	LEAQ    64(DI), R13
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -12722,8 +12482,6 @@ several:
 	VPSLLD       $0x10, Z2, Z2
 	VMOVUPS      64(BX), Z4
 	VPSLLD       $0x10, Z4, Z4
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z5
 	VFMADD231PS  Z2, Z5, Z0
 	VFMADD231PS  Z4, Z5, Z1
@@ -12731,8 +12489,6 @@ several:
 	VPANDD       c16_ffff0000<>+0(SB), Z2, Z2
 	VMOVUPS      192(BX), Z4
 	VPANDD       c16_ffff0000<>+0(SB), Z4, Z4
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z5
 	VFMADD231PS  Z2, Z5, Z0
 	VFMADD231PS  Z4, Z5, Z1
@@ -12740,20 +12496,18 @@ several:
 	VPSLLD       $0x10, Z2, Z2
 	VMOVUPS      192(BX), Z4
 	VPSLLD       $0x10, Z4, Z4
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z5
 	VFMADD231PS  Z2, Z5, Z0
 	VFMADD231PS  Z4, Z5, Z1
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -12798,18 +12552,18 @@ tile:
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    128(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    192(DI), R12
+	LEAQ    128(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    128(DI), R12
+	LEAQ    192(DI), R13
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -12829,8 +12583,6 @@ several:
 	VPSLLD           $0x10, Z4, Z4
 	VMOVUPS          64(BX), Z6
 	VPSLLD           $0x10, Z6, Z6
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
 	VBROADCASTSS     4(CX), Z7
 	VFMADD231PS      Z4, Z7, Z0
 	VFMADD231PS      Z6, Z7, Z1
@@ -12840,8 +12592,6 @@ several:
 	VPANDD           c16_ffff0000<>+0(SB), Z4, Z4
 	VMOVUPS          192(BX), Z6
 	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z7
 	VFMADD231PS      Z4, Z7, Z0
 	VFMADD231PS      Z6, Z7, Z1
@@ -12851,22 +12601,20 @@ several:
 	VPSLLD           $0x10, Z4, Z4
 	VMOVUPS          192(BX), Z6
 	VPSLLD           $0x10, Z6, Z6
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z7
 	VFMADD231PS      Z4, Z7, Z0
 	VFMADD231PS      Z6, Z7, Z1
 	VFMADD231PS.BCST 76(CX), Z4, Z2
 	VFMADD231PS.BCST 76(CX), Z6, Z3
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -12919,18 +12667,18 @@ tile:
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    192(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    320(DI), R12
+	LEAQ    192(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    192(DI), R12
+	LEAQ    320(DI), R13
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -12953,8 +12701,6 @@ several:
 	VPSLLD           $0x10, Z6, Z6
 	VMOVUPS          64(BX), Z8
 	VPSLLD           $0x10, Z8, Z8
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
 	VBROADCASTSS     4(CX), Z9
 	VFMADD231PS      Z6, Z9, Z0
 	VFMADD231PS      Z8, Z9, Z1
@@ -12967,8 +12713,6 @@ several:
 	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
 	VMOVUPS          192(BX), Z8
 	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z9
 	VFMADD231PS      Z6, Z9, Z0
 	VFMADD231PS      Z8, Z9, Z1
@@ -12981,8 +12725,6 @@ several:
 	VPSLLD           $0x10, Z6, Z6
 	VMOVUPS          192(BX), Z8
 	VPSLLD           $0x10, Z8, Z8
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z9
 	VFMADD231PS      Z6, Z9, Z0
 	VFMADD231PS      Z8, Z9, Z1
@@ -12991,15 +12733,15 @@ several:
 	VBROADCASTSS     140(CX), Z9
 	VFMADD231PS      Z6, Z9, Z4
 	VFMADD231PS      Z8, Z9, Z5
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -13060,18 +12802,18 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    256(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    448(DI), R12
+	LEAQ    256(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    256(DI), R12
+	LEAQ    448(DI), R13
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -13097,8 +12839,6 @@ several:
 	VPSLLD           $0x10, Z8, Z8
 	VMOVUPS          64(BX), Z10
 	VPSLLD           $0x10, Z10, Z10
-	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
 	VBROADCASTSS     4(CX), Z11
 	VFMADD231PS      Z8, Z11, Z0
 	VFMADD231PS      Z10, Z11, Z1
@@ -13114,8 +12854,6 @@ several:
 	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
 	VMOVUPS          192(BX), Z10
 	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z11
 	VFMADD231PS      Z8, Z11, Z0
 	VFMADD231PS      Z10, Z11, Z1
@@ -13131,8 +12869,6 @@ several:
 	VPSLLD           $0x10, Z8, Z8
 	VMOVUPS          192(BX), Z10
 	VPSLLD           $0x10, Z10, Z10
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z11
 	VFMADD231PS      Z8, Z11, Z0
 	VFMADD231PS      Z10, Z11, Z1
@@ -13144,15 +12880,15 @@ several:
 	VBROADCASTSS     204(CX), Z11
 	VFMADD231PS      Z8, Z11, Z6
 	VFMADD231PS      Z10, Z11, Z7
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -13221,18 +12957,18 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    320(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    576(DI), R12
+	LEAQ    320(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    320(DI), R12
+	LEAQ    576(DI), R13
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -13281,8 +13017,6 @@ several:
 	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
 	VMOVUPS          192(BX), Z12
 	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z13
 	VFMADD231PS      Z10, Z13, Z0
 	VFMADD231PS      Z12, Z13, Z1
@@ -13301,8 +13035,6 @@ several:
 	VPSLLD           $0x10, Z10, Z10
 	VMOVUPS          192(BX), Z12
 	VPSLLD           $0x10, Z12, Z12
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z13
 	VFMADD231PS      Z10, Z13, Z0
 	VFMADD231PS      Z12, Z13, Z1
@@ -13317,15 +13049,15 @@ several:
 	VBROADCASTSS     268(CX), Z13
 	VFMADD231PS      Z10, Z13, Z8
 	VFMADD231PS      Z12, Z13, Z9
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -13402,18 +13134,18 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    384(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    704(DI), R12
+	LEAQ    384(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    384(DI), R12
+	LEAQ    704(DI), R13
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -13468,8 +13200,6 @@ several:
 	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
 	VMOVUPS          192(BX), Z14
 	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z15
 	VFMADD231PS      Z12, Z15, Z0
 	VFMADD231PS      Z14, Z15, Z1
@@ -13491,8 +13221,6 @@ several:
 	VPSLLD           $0x10, Z12, Z12
 	VMOVUPS          192(BX), Z14
 	VPSLLD           $0x10, Z14, Z14
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z15
 	VFMADD231PS      Z12, Z15, Z0
 	VFMADD231PS      Z14, Z15, Z1
@@ -13510,15 +13238,15 @@ several:
 	VBROADCASTSS     332(CX), Z15
 	VFMADD231PS      Z12, Z15, Z10
 	VFMADD231PS      Z14, Z15, Z11
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -13603,18 +13331,18 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    448(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    832(DI), R12
+	LEAQ    448(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    448(DI), R12
+	LEAQ    832(DI), R13
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -13675,8 +13403,6 @@ several:
 	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
 	VMOVUPS          192(BX), Z16
 	VPANDD           c16_ffff0000<>+0(SB), Z16, Z16
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z17
 	VFMADD231PS      Z14, Z17, Z0
 	VFMADD231PS      Z16, Z17, Z1
@@ -13701,8 +13427,6 @@ several:
 	VPSLLD           $0x10, Z14, Z14
 	VMOVUPS          192(BX), Z16
 	VPSLLD           $0x10, Z16, Z16
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z17
 	VFMADD231PS      Z14, Z17, Z0
 	VFMADD231PS      Z16, Z17, Z1
@@ -13723,15 +13447,15 @@ several:
 	VBROADCASTSS     396(CX), Z17
 	VFMADD231PS      Z14, Z17, Z12
 	VFMADD231PS      Z16, Z17, Z13
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -13824,18 +13548,18 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    512(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    960(DI), R12
+	LEAQ    512(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    512(DI), R12
+	LEAQ    960(DI), R13
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -13900,8 +13624,6 @@ several:
 	VPANDD           c16_ffff0000<>+0(SB), Z16, Z16
 	VMOVUPS          192(BX), Z18
 	VPANDD           c16_ffff0000<>+0(SB), Z18, Z18
-	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
 	VBROADCASTSS     8(CX), Z19
 	VFMADD231PS      Z16, Z19, Z0
 	VFMADD231PS      Z18, Z19, Z1
@@ -13928,8 +13650,6 @@ several:
 	VPSLLD           $0x10, Z16, Z16
 	VMOVUPS          192(BX), Z18
 	VPSLLD           $0x10, Z18, Z18
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z19
 	VFMADD231PS      Z16, Z19, Z0
 	VFMADD231PS      Z18, Z19, Z1
@@ -13952,15 +13672,15 @@ several:
 	VFMADD231PS      Z18, Z19, Z13
 	VFMADD231PS.BCST 460(CX), Z16, Z14
 	VFMADD231PS.BCST 460(CX), Z18, Z15
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x00000080, SI
+	ADDQ             $0x00000080, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -14061,18 +13781,18 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    576(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1088(DI), R12
+	LEAQ    576(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    576(DI), R12
+	LEAQ    1088(DI), R13
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -14174,8 +13894,6 @@ several:
 	VPSLLD           $0x10, Z18, Z18
 	VMOVUPS          192(BX), Z20
 	VPSLLD           $0x10, Z20, Z20
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z21
 	VFMADD231PS      Z18, Z21, Z0
 	VFMADD231PS      Z20, Z21, Z1
@@ -14201,15 +13919,15 @@ several:
 	VBROADCASTSS     524(CX), Z21
 	VFMADD231PS      Z18, Z21, Z16
 	VFMADD231PS      Z20, Z21, Z17
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -14318,18 +14036,18 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    640(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1216(DI), R12
+	LEAQ    640(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    640(DI), R12
+	LEAQ    1216(DI), R13
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -14440,8 +14158,6 @@ several:
 	VPSLLD           $0x10, Z20, Z20
 	VMOVUPS          192(BX), Z22
 	VPSLLD           $0x10, Z22, Z22
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z23
 	VFMADD231PS      Z20, Z23, Z0
 	VFMADD231PS      Z22, Z23, Z1
@@ -14470,15 +14186,15 @@ several:
 	VBROADCASTSS     588(CX), Z23
 	VFMADD231PS      Z20, Z23, Z18
 	VFMADD231PS      Z22, Z23, Z19
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -14595,18 +14311,18 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    704(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1344(DI), R12
+	LEAQ    704(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    704(DI), R12
+	LEAQ    1344(DI), R13
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -14726,8 +14442,6 @@ several:
 	VPSLLD           $0x10, Z22, Z22
 	VMOVUPS          192(BX), Z24
 	VPSLLD           $0x10, Z24, Z24
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z25
 	VFMADD231PS      Z22, Z25, Z0
 	VFMADD231PS      Z24, Z25, Z1
@@ -14759,15 +14473,15 @@ several:
 	VBROADCASTSS     652(CX), Z25
 	VFMADD231PS      Z22, Z25, Z20
 	VFMADD231PS      Z24, Z25, Z21
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -14892,18 +14606,18 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    768(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1472(DI), R12
+	LEAQ    768(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    768(DI), R12
+	LEAQ    1472(DI), R13
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -15032,8 +14746,6 @@ several:
 	VPSLLD           $0x10, Z24, Z24
 	VMOVUPS          192(BX), Z26
 	VPSLLD           $0x10, Z26, Z26
-	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
 	VBROADCASTSS     12(CX), Z27
 	VFMADD231PS      Z24, Z27, Z0
 	VFMADD231PS      Z26, Z27, Z1
@@ -15068,15 +14780,15 @@ several:
 	VBROADCASTSS     716(CX), Z27
 	VFMADD231PS      Z24, Z27, Z22
 	VFMADD231PS      Z26, Z27, Z23
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
-	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
+	ADDQ             $0x000000c0, SI
+	ADDQ             $0x000000c0, R9
 	DECQ             R10
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
@@ -15209,18 +14921,18 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    832(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1600(DI), R12
+	LEAQ    832(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    832(DI), R12
+	LEAQ    1600(DI), R13
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -15397,11 +15109,11 @@ several:
 	VBROADCASTSS     780(CX), Z29
 	VFMADD231PS      Z26, Z29, Z24
 	VFMADD231PS      Z28, Z29, Z25
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000100, SI
@@ -15546,18 +15258,18 @@ tile:
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
-	LEAQ    896(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    896(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1728(DI), R12
+	LEAQ    896(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    896(DI), R12
+	LEAQ    1728(DI), R13
+	ADDQ    $0x00000380, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -15742,11 +15454,11 @@ several:
 	VFMADD231PS      Z30, Z31, Z25
 	VFMADD231PS.BCST 844(CX), Z28, Z26
 	VFMADD231PS.BCST 844(CX), Z30, Z27
-	PREFETCHT0       (R11)
-	PREFETCHT0       (R11)(R8*1)
-	ADDQ             $0x40, R11
-	CMPQ             R11, R12
-	CMOVQGT          R12, R11
+	PREFETCHT0       (R12)
+	PREFETCHT0       (R12)(R8*1)
+	ADDQ             $0x40, R12
+	CMPQ             R12, R13
+	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000100, SI
@@ -15870,18 +15582,18 @@ tile:
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    64(DI), R10
-	MOVQ    R10, c+40(FP)
+	LEAQ    64(CX), R10
+	MOVQ    R10, a+8(FP)
 	LEAQ    64(DI), R11
+	LEAQ    64(DI), R12
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -15893,31 +15605,25 @@ several:
 	VPMADDWD     Z1, Z2, Z1
 	VPADDD       Z1, Z0, Z0
 	VPMOVSXBW    64(BX), Z1
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z2
 	VPMADDWD     Z1, Z2, Z1
 	VPADDD       Z1, Z0, Z0
 	VPMOVSXBW    128(BX), Z1
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z2
 	VPMADDWD     Z1, Z2, Z1
 	VPADDD       Z1, Z0, Z0
 	VPMOVSXBW    192(BX), Z1
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z2
 	VPMADDWD     Z1, Z2, Z1
 	VPADDD       Z1, Z0, Z0
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -15967,18 +15673,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    128(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    192(DI), R11
+	LEAQ    128(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    128(DI), R11
+	LEAQ    192(DI), R12
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -15993,8 +15699,6 @@ several:
 	VPMADDWD     Z2, Z3, Z2
 	VPADDD       Z2, Z1, Z1
 	VPMOVSXBW    64(BX), Z2
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z3
 	VPMADDWD     Z2, Z3, Z3
 	VPADDD       Z3, Z0, Z0
@@ -16002,8 +15706,6 @@ several:
 	VPMADDWD     Z2, Z3, Z2
 	VPADDD       Z2, Z1, Z1
 	VPMOVSXBW    128(BX), Z2
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z3
 	VPMADDWD     Z2, Z3, Z3
 	VPADDD       Z3, Z0, Z0
@@ -16011,22 +15713,20 @@ several:
 	VPMADDWD     Z2, Z3, Z2
 	VPADDD       Z2, Z1, Z1
 	VPMOVSXBW    192(BX), Z2
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z3
 	VPMADDWD     Z2, Z3, Z3
 	VPADDD       Z3, Z0, Z0
 	VBROADCASTSS 76(CX), Z3
 	VPMADDWD     Z2, Z3, Z2
 	VPADDD       Z2, Z1, Z1
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -16083,18 +15783,18 @@ tile:
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    192(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    320(DI), R11
+	LEAQ    192(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    192(DI), R11
+	LEAQ    320(DI), R12
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -16112,8 +15812,6 @@ several:
 	VPMADDWD     Z3, Z4, Z3
 	VPADDD       Z3, Z2, Z2
 	VPMOVSXBW    64(BX), Z3
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z4
 	VPMADDWD     Z3, Z4, Z4
 	VPADDD       Z4, Z0, Z0
@@ -16124,8 +15822,6 @@ several:
 	VPMADDWD     Z3, Z4, Z3
 	VPADDD       Z3, Z2, Z2
 	VPMOVSXBW    128(BX), Z3
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z4
 	VPMADDWD     Z3, Z4, Z4
 	VPADDD       Z4, Z0, Z0
@@ -16136,8 +15832,6 @@ several:
 	VPMADDWD     Z3, Z4, Z3
 	VPADDD       Z3, Z2, Z2
 	VPMOVSXBW    192(BX), Z3
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z4
 	VPMADDWD     Z3, Z4, Z4
 	VPADDD       Z4, Z0, Z0
@@ -16147,14 +15841,14 @@ several:
 	VBROADCASTSS 140(CX), Z4
 	VPMADDWD     Z3, Z4, Z3
 	VPADDD       Z3, Z2, Z2
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -16218,18 +15912,18 @@ tile:
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    256(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    448(DI), R11
+	LEAQ    256(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    256(DI), R11
+	LEAQ    448(DI), R12
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -16250,8 +15944,6 @@ several:
 	VPMADDWD     Z4, Z5, Z4
 	VPADDD       Z4, Z3, Z3
 	VPMOVSXBW    64(BX), Z4
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z5
 	VPMADDWD     Z4, Z5, Z5
 	VPADDD       Z5, Z0, Z0
@@ -16265,8 +15957,6 @@ several:
 	VPMADDWD     Z4, Z5, Z4
 	VPADDD       Z4, Z3, Z3
 	VPMOVSXBW    128(BX), Z4
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z5
 	VPMADDWD     Z4, Z5, Z5
 	VPADDD       Z5, Z0, Z0
@@ -16280,8 +15970,6 @@ several:
 	VPMADDWD     Z4, Z5, Z4
 	VPADDD       Z4, Z3, Z3
 	VPMOVSXBW    192(BX), Z4
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z5
 	VPMADDWD     Z4, Z5, Z5
 	VPADDD       Z5, Z0, Z0
@@ -16294,14 +15982,14 @@ several:
 	VBROADCASTSS 204(CX), Z5
 	VPMADDWD     Z4, Z5, Z4
 	VPADDD       Z4, Z3, Z3
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -16372,18 +16060,18 @@ tile:
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    320(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    576(DI), R11
+	LEAQ    320(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    320(DI), R11
+	LEAQ    576(DI), R12
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -16425,8 +16113,6 @@ several:
 	VPMADDWD     Z5, Z6, Z5
 	VPADDD       Z5, Z4, Z4
 	VPMOVSXBW    128(BX), Z5
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z6
 	VPMADDWD     Z5, Z6, Z6
 	VPADDD       Z6, Z0, Z0
@@ -16443,8 +16129,6 @@ several:
 	VPMADDWD     Z5, Z6, Z5
 	VPADDD       Z5, Z4, Z4
 	VPMOVSXBW    192(BX), Z5
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z6
 	VPMADDWD     Z5, Z6, Z6
 	VPADDD       Z6, Z0, Z0
@@ -16460,14 +16144,14 @@ several:
 	VBROADCASTSS 268(CX), Z6
 	VPMADDWD     Z5, Z6, Z5
 	VPADDD       Z5, Z4, Z4
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -16545,18 +16229,18 @@ tile:
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    384(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    704(DI), R11
+	LEAQ    384(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    384(DI), R11
+	LEAQ    704(DI), R12
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -16604,8 +16288,6 @@ several:
 	VPMADDWD     Z6, Z7, Z6
 	VPADDD       Z6, Z5, Z5
 	VPMOVSXBW    128(BX), Z6
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z7
 	VPMADDWD     Z6, Z7, Z7
 	VPADDD       Z7, Z0, Z0
@@ -16625,8 +16307,6 @@ several:
 	VPMADDWD     Z6, Z7, Z6
 	VPADDD       Z6, Z5, Z5
 	VPMOVSXBW    192(BX), Z6
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z7
 	VPMADDWD     Z6, Z7, Z7
 	VPADDD       Z7, Z0, Z0
@@ -16645,14 +16325,14 @@ several:
 	VBROADCASTSS 332(CX), Z7
 	VPMADDWD     Z6, Z7, Z6
 	VPADDD       Z6, Z5, Z5
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -16737,18 +16417,18 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    448(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    832(DI), R11
+	LEAQ    448(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    448(DI), R11
+	LEAQ    832(DI), R12
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -16802,8 +16482,6 @@ several:
 	VPMADDWD     Z7, Z8, Z7
 	VPADDD       Z7, Z6, Z6
 	VPMOVSXBW    128(BX), Z7
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z8
 	VPMADDWD     Z7, Z8, Z8
 	VPADDD       Z8, Z0, Z0
@@ -16826,8 +16504,6 @@ several:
 	VPMADDWD     Z7, Z8, Z7
 	VPADDD       Z7, Z6, Z6
 	VPMOVSXBW    192(BX), Z7
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z8
 	VPMADDWD     Z7, Z8, Z8
 	VPADDD       Z8, Z0, Z0
@@ -16849,14 +16525,14 @@ several:
 	VBROADCASTSS 396(CX), Z8
 	VPMADDWD     Z7, Z8, Z7
 	VPADDD       Z7, Z6, Z6
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -16948,18 +16624,18 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    512(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    960(DI), R11
+	LEAQ    512(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    512(DI), R11
+	LEAQ    960(DI), R12
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -17019,8 +16695,6 @@ several:
 	VPMADDWD     Z8, Z9, Z8
 	VPADDD       Z8, Z7, Z7
 	VPMOVSXBW    128(BX), Z8
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z9
 	VPMADDWD     Z8, Z9, Z9
 	VPADDD       Z9, Z0, Z0
@@ -17046,8 +16720,6 @@ several:
 	VPMADDWD     Z8, Z9, Z8
 	VPADDD       Z8, Z7, Z7
 	VPMOVSXBW    192(BX), Z8
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z9
 	VPMADDWD     Z8, Z9, Z9
 	VPADDD       Z9, Z0, Z0
@@ -17072,14 +16744,14 @@ several:
 	VBROADCASTSS 460(CX), Z9
 	VPMADDWD     Z8, Z9, Z8
 	VPADDD       Z8, Z7, Z7
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -17178,18 +16850,18 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    576(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1088(DI), R11
+	LEAQ    576(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    576(DI), R11
+	LEAQ    1088(DI), R12
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -17285,8 +16957,6 @@ several:
 	VPMADDWD     Z9, Z10, Z9
 	VPADDD       Z9, Z8, Z8
 	VPMOVSXBW    192(BX), Z9
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z10
 	VPMADDWD     Z9, Z10, Z10
 	VPADDD       Z10, Z0, Z0
@@ -17314,14 +16984,14 @@ several:
 	VBROADCASTSS 524(CX), Z10
 	VPMADDWD     Z9, Z10, Z9
 	VPADDD       Z9, Z8, Z8
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -17427,18 +17097,18 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    640(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1216(DI), R11
+	LEAQ    640(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    640(DI), R11
+	LEAQ    1216(DI), R12
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -17543,8 +17213,6 @@ several:
 	VPMADDWD     Z10, Z11, Z10
 	VPADDD       Z10, Z9, Z9
 	VPMOVSXBW    192(BX), Z10
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z11
 	VPMADDWD     Z10, Z11, Z11
 	VPADDD       Z11, Z0, Z0
@@ -17575,14 +17243,14 @@ several:
 	VBROADCASTSS 588(CX), Z11
 	VPMADDWD     Z10, Z11, Z10
 	VPADDD       Z10, Z9, Z9
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -17695,18 +17363,18 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    704(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1344(DI), R11
+	LEAQ    704(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    704(DI), R11
+	LEAQ    1344(DI), R12
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -17820,8 +17488,6 @@ several:
 	VPMADDWD     Z11, Z12, Z11
 	VPADDD       Z11, Z10, Z10
 	VPMOVSXBW    192(BX), Z11
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z12
 	VPMADDWD     Z11, Z12, Z12
 	VPADDD       Z12, Z0, Z0
@@ -17855,14 +17521,14 @@ several:
 	VBROADCASTSS 652(CX), Z12
 	VPMADDWD     Z11, Z12, Z11
 	VPADDD       Z11, Z10, Z10
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -17982,18 +17648,18 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    768(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1472(DI), R11
+	LEAQ    768(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    768(DI), R11
+	LEAQ    1472(DI), R12
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -18116,8 +17782,6 @@ several:
 	VPMADDWD     Z12, Z13, Z12
 	VPADDD       Z12, Z11, Z11
 	VPMOVSXBW    192(BX), Z12
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z13
 	VPMADDWD     Z12, Z13, Z13
 	VPADDD       Z13, Z0, Z0
@@ -18154,14 +17818,14 @@ several:
 	VBROADCASTSS 716(CX), Z13
 	VPMADDWD     Z12, Z13, Z12
 	VPADDD       Z12, Z11, Z11
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -18288,18 +17952,18 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    832(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1600(DI), R11
+	LEAQ    832(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    832(DI), R11
+	LEAQ    1600(DI), R12
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -18472,10 +18136,10 @@ several:
 	VBROADCASTSS 780(CX), Z14
 	VPMADDWD     Z13, Z14, Z13
 	VPADDD       Z13, Z12, Z12
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000100, SI
@@ -18601,18 +18265,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    64(DI), R11
-	MOVQ    R11, c+40(FP)
+	LEAQ    64(CX), R11
+	MOVQ    R11, a+8(FP)
 	LEAQ    64(DI), R12
+	LEAQ    64(DI), R13
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -18628,8 +18292,6 @@ several:
 	VPADDD       Z2, Z1, Z1
 	VPMOVSXBW    64(BX), Z2
 	VPMOVSXBW    96(BX), Z3
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z4
 	VPMADDWD     Z2, Z4, Z2
 	VPADDD       Z2, Z0, Z0
@@ -18637,8 +18299,6 @@ several:
 	VPADDD       Z2, Z1, Z1
 	VPMOVSXBW    128(BX), Z2
 	VPMOVSXBW    160(BX), Z3
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z4
 	VPMADDWD     Z2, Z4, Z2
 	VPADDD       Z2, Z0, Z0
@@ -18646,22 +18306,20 @@ several:
 	VPADDD       Z2, Z1, Z1
 	VPMOVSXBW    192(BX), Z2
 	VPMOVSXBW    224(BX), Z3
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z4
 	VPMADDWD     Z2, Z4, Z2
 	VPADDD       Z2, Z0, Z0
 	VPMADDWD     Z3, Z4, Z2
 	VPADDD       Z2, Z1, Z1
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -18721,18 +18379,18 @@ tile:
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    128(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    192(DI), R12
+	LEAQ    128(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    128(DI), R12
+	LEAQ    192(DI), R13
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -18753,8 +18411,6 @@ several:
 	VPADDD       Z4, Z3, Z3
 	VPMOVSXBW    64(BX), Z4
 	VPMOVSXBW    96(BX), Z5
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z6
 	VPMADDWD     Z4, Z6, Z7
 	VPADDD       Z7, Z0, Z0
@@ -18767,8 +18423,6 @@ several:
 	VPADDD       Z4, Z3, Z3
 	VPMOVSXBW    128(BX), Z4
 	VPMOVSXBW    160(BX), Z5
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z6
 	VPMADDWD     Z4, Z6, Z7
 	VPADDD       Z7, Z0, Z0
@@ -18781,8 +18435,6 @@ several:
 	VPADDD       Z4, Z3, Z3
 	VPMOVSXBW    192(BX), Z4
 	VPMOVSXBW    224(BX), Z5
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z6
 	VPMADDWD     Z4, Z6, Z7
 	VPADDD       Z7, Z0, Z0
@@ -18793,15 +18445,15 @@ several:
 	VPADDD       Z4, Z2, Z2
 	VPMADDWD     Z5, Z6, Z4
 	VPADDD       Z4, Z3, Z3
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -18875,18 +18527,18 @@ tile:
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    192(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    320(DI), R12
+	LEAQ    192(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    192(DI), R12
+	LEAQ    320(DI), R13
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -18912,8 +18564,6 @@ several:
 	VPADDD       Z6, Z5, Z5
 	VPMOVSXBW    64(BX), Z6
 	VPMOVSXBW    96(BX), Z7
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z8
 	VPMADDWD     Z6, Z8, Z9
 	VPADDD       Z9, Z0, Z0
@@ -18931,8 +18581,6 @@ several:
 	VPADDD       Z6, Z5, Z5
 	VPMOVSXBW    128(BX), Z6
 	VPMOVSXBW    160(BX), Z7
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z8
 	VPMADDWD     Z6, Z8, Z9
 	VPADDD       Z9, Z0, Z0
@@ -18950,8 +18598,6 @@ several:
 	VPADDD       Z6, Z5, Z5
 	VPMOVSXBW    192(BX), Z6
 	VPMOVSXBW    224(BX), Z7
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z8
 	VPMADDWD     Z6, Z8, Z9
 	VPADDD       Z9, Z0, Z0
@@ -18967,15 +18613,15 @@ several:
 	VPADDD       Z6, Z4, Z4
 	VPMADDWD     Z7, Z8, Z6
 	VPADDD       Z6, Z5, Z5
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -19063,18 +18709,18 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    256(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    448(DI), R12
+	LEAQ    256(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    256(DI), R12
+	LEAQ    448(DI), R13
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -19105,8 +18751,6 @@ several:
 	VPADDD       Z8, Z7, Z7
 	VPMOVSXBW    64(BX), Z8
 	VPMOVSXBW    96(BX), Z9
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z10
 	VPMADDWD     Z8, Z10, Z11
 	VPADDD       Z11, Z0, Z0
@@ -19129,8 +18773,6 @@ several:
 	VPADDD       Z8, Z7, Z7
 	VPMOVSXBW    128(BX), Z8
 	VPMOVSXBW    160(BX), Z9
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z10
 	VPMADDWD     Z8, Z10, Z11
 	VPADDD       Z11, Z0, Z0
@@ -19153,8 +18795,6 @@ several:
 	VPADDD       Z8, Z7, Z7
 	VPMOVSXBW    192(BX), Z8
 	VPMOVSXBW    224(BX), Z9
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z10
 	VPMADDWD     Z8, Z10, Z11
 	VPADDD       Z11, Z0, Z0
@@ -19175,15 +18815,15 @@ several:
 	VPADDD       Z8, Z6, Z6
 	VPMADDWD     Z9, Z10, Z8
 	VPADDD       Z8, Z7, Z7
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -19285,18 +18925,18 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    320(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    576(DI), R12
+	LEAQ    320(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    320(DI), R12
+	LEAQ    576(DI), R13
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -19361,8 +19001,6 @@ several:
 	VPADDD       Z10, Z9, Z9
 	VPMOVSXBW    128(BX), Z10
 	VPMOVSXBW    160(BX), Z11
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z12
 	VPMADDWD     Z10, Z12, Z13
 	VPADDD       Z13, Z0, Z0
@@ -19390,8 +19028,6 @@ several:
 	VPADDD       Z10, Z9, Z9
 	VPMOVSXBW    192(BX), Z10
 	VPMOVSXBW    224(BX), Z11
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z12
 	VPMADDWD     Z10, Z12, Z13
 	VPADDD       Z13, Z0, Z0
@@ -19417,15 +19053,15 @@ several:
 	VPADDD       Z10, Z8, Z8
 	VPMADDWD     Z11, Z12, Z10
 	VPADDD       Z10, Z9, Z9
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -19541,18 +19177,18 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    384(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    704(DI), R12
+	LEAQ    384(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    384(DI), R12
+	LEAQ    704(DI), R13
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -19627,8 +19263,6 @@ several:
 	VPADDD       Z12, Z11, Z11
 	VPMOVSXBW    128(BX), Z12
 	VPMOVSXBW    160(BX), Z13
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z14
 	VPMADDWD     Z12, Z14, Z15
 	VPADDD       Z15, Z0, Z0
@@ -19661,8 +19295,6 @@ several:
 	VPADDD       Z12, Z11, Z11
 	VPMOVSXBW    192(BX), Z12
 	VPMOVSXBW    224(BX), Z13
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z14
 	VPMADDWD     Z12, Z14, Z15
 	VPADDD       Z15, Z0, Z0
@@ -19693,15 +19325,15 @@ several:
 	VPADDD       Z12, Z10, Z10
 	VPMADDWD     Z13, Z14, Z12
 	VPADDD       Z12, Z11, Z11
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -19831,18 +19463,18 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    448(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    832(DI), R12
+	LEAQ    448(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    448(DI), R12
+	LEAQ    832(DI), R13
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -19927,8 +19559,6 @@ several:
 	VPADDD       Z14, Z13, Z13
 	VPMOVSXBW    128(BX), Z14
 	VPMOVSXBW    160(BX), Z15
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z16
 	VPMADDWD     Z14, Z16, Z17
 	VPADDD       Z17, Z0, Z0
@@ -19966,8 +19596,6 @@ several:
 	VPADDD       Z14, Z13, Z13
 	VPMOVSXBW    192(BX), Z14
 	VPMOVSXBW    224(BX), Z15
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z16
 	VPMADDWD     Z14, Z16, Z17
 	VPADDD       Z17, Z0, Z0
@@ -20003,15 +19631,15 @@ several:
 	VPADDD       Z14, Z12, Z12
 	VPMADDWD     Z15, Z16, Z14
 	VPADDD       Z14, Z13, Z13
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -20155,18 +19783,18 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    512(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    960(DI), R12
+	LEAQ    512(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    512(DI), R12
+	LEAQ    960(DI), R13
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -20261,8 +19889,6 @@ several:
 	VPADDD       Z16, Z15, Z15
 	VPMOVSXBW    128(BX), Z16
 	VPMOVSXBW    160(BX), Z17
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z18
 	VPMADDWD     Z16, Z18, Z19
 	VPADDD       Z19, Z0, Z0
@@ -20305,8 +19931,6 @@ several:
 	VPADDD       Z16, Z15, Z15
 	VPMOVSXBW    192(BX), Z16
 	VPMOVSXBW    224(BX), Z17
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z18
 	VPMADDWD     Z16, Z18, Z19
 	VPADDD       Z19, Z0, Z0
@@ -20347,15 +19971,15 @@ several:
 	VPADDD       Z16, Z14, Z14
 	VPMADDWD     Z17, Z18, Z16
 	VPADDD       Z16, Z15, Z15
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -20513,18 +20137,18 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    576(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1088(DI), R12
+	LEAQ    576(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    576(DI), R12
+	LEAQ    1088(DI), R13
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -20678,8 +20302,6 @@ several:
 	VPADDD       Z18, Z17, Z17
 	VPMOVSXBW    192(BX), Z18
 	VPMOVSXBW    224(BX), Z19
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z20
 	VPMADDWD     Z18, Z20, Z21
 	VPADDD       Z21, Z0, Z0
@@ -20725,15 +20347,15 @@ several:
 	VPADDD       Z18, Z16, Z16
 	VPMADDWD     Z19, Z20, Z18
 	VPADDD       Z18, Z17, Z17
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -20905,18 +20527,18 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    640(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1216(DI), R12
+	LEAQ    640(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    640(DI), R12
+	LEAQ    1216(DI), R13
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -21085,8 +20707,6 @@ several:
 	VPADDD       Z20, Z19, Z19
 	VPMOVSXBW    192(BX), Z20
 	VPMOVSXBW    224(BX), Z21
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z22
 	VPMADDWD     Z20, Z22, Z23
 	VPADDD       Z23, Z0, Z0
@@ -21137,15 +20757,15 @@ several:
 	VPADDD       Z20, Z18, Z18
 	VPMADDWD     Z21, Z22, Z20
 	VPADDD       Z20, Z19, Z19
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -21331,18 +20951,18 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    704(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1344(DI), R12
+	LEAQ    704(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    704(DI), R12
+	LEAQ    1344(DI), R13
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -21526,8 +21146,6 @@ several:
 	VPADDD       Z22, Z21, Z21
 	VPMOVSXBW    192(BX), Z22
 	VPMOVSXBW    224(BX), Z23
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z24
 	VPMADDWD     Z22, Z24, Z25
 	VPADDD       Z25, Z0, Z0
@@ -21583,15 +21201,15 @@ several:
 	VPADDD       Z22, Z20, Z20
 	VPMADDWD     Z23, Z24, Z22
 	VPADDD       Z22, Z21, Z21
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -21791,18 +21409,18 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    768(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1472(DI), R12
+	LEAQ    768(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    768(DI), R12
+	LEAQ    1472(DI), R13
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -22001,8 +21619,6 @@ several:
 	VPADDD       Z24, Z23, Z23
 	VPMOVSXBW    192(BX), Z24
 	VPMOVSXBW    224(BX), Z25
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z26
 	VPMADDWD     Z24, Z26, Z27
 	VPADDD       Z27, Z0, Z0
@@ -22063,15 +21679,15 @@ several:
 	VPADDD       Z24, Z22, Z22
 	VPMADDWD     Z25, Z26, Z24
 	VPADDD       Z24, Z23, Z23
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -22285,18 +21901,18 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    832(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1600(DI), R12
+	LEAQ    832(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    832(DI), R12
+	LEAQ    1600(DI), R13
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -22577,11 +22193,11 @@ several:
 	VPADDD       Z26, Z24, Z24
 	VPMADDWD     Z27, Z28, Z26
 	VPADDD       Z26, Z25, Z25
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000100, SI
@@ -22786,18 +22402,18 @@ tile:
 	SHLQ    $0x02, DX
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    64(DI), R10
-	MOVQ    R10, c+40(FP)
+	LEAQ    64(CX), R10
+	MOVQ    R10, a+8(FP)
 	LEAQ    64(DI), R11
+	LEAQ    64(DI), R12
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -22808,28 +22424,22 @@ several:
 	VBROADCASTSS (CX), Z2
 	VPDPBUSD     Z1, Z2, Z0
 	VMOVUPS      128(BX), Z1
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z2
 	VPDPBUSD     Z1, Z2, Z0
 	VMOVUPS      256(BX), Z1
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z2
 	VPDPBUSD     Z1, Z2, Z0
 	VMOVUPS      384(BX), Z1
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z2
 	VPDPBUSD     Z1, Z2, Z0
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -22879,18 +22489,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    128(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    192(DI), R11
+	LEAQ    128(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    128(DI), R11
+	LEAQ    192(DI), R12
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -22903,34 +22513,28 @@ several:
 	VBROADCASTSS 64(CX), Z3
 	VPDPBUSD     Z2, Z3, Z1
 	VMOVUPS      128(BX), Z2
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z3
 	VPDPBUSD     Z2, Z3, Z0
 	VBROADCASTSS 68(CX), Z3
 	VPDPBUSD     Z2, Z3, Z1
 	VMOVUPS      256(BX), Z2
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z3
 	VPDPBUSD     Z2, Z3, Z0
 	VBROADCASTSS 72(CX), Z3
 	VPDPBUSD     Z2, Z3, Z1
 	VMOVUPS      384(BX), Z2
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z3
 	VPDPBUSD     Z2, Z3, Z0
 	VBROADCASTSS 76(CX), Z3
 	VPDPBUSD     Z2, Z3, Z1
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -22987,18 +22591,18 @@ tile:
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    192(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    320(DI), R11
+	LEAQ    192(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    192(DI), R11
+	LEAQ    320(DI), R12
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -23013,8 +22617,6 @@ several:
 	VBROADCASTSS 128(CX), Z4
 	VPDPBUSD     Z3, Z4, Z2
 	VMOVUPS      128(BX), Z3
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z4
 	VPDPBUSD     Z3, Z4, Z0
 	VBROADCASTSS 68(CX), Z4
@@ -23022,8 +22624,6 @@ several:
 	VBROADCASTSS 132(CX), Z4
 	VPDPBUSD     Z3, Z4, Z2
 	VMOVUPS      256(BX), Z3
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z4
 	VPDPBUSD     Z3, Z4, Z0
 	VBROADCASTSS 72(CX), Z4
@@ -23031,22 +22631,20 @@ several:
 	VBROADCASTSS 136(CX), Z4
 	VPDPBUSD     Z3, Z4, Z2
 	VMOVUPS      384(BX), Z3
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z4
 	VPDPBUSD     Z3, Z4, Z0
 	VBROADCASTSS 76(CX), Z4
 	VPDPBUSD     Z3, Z4, Z1
 	VBROADCASTSS 140(CX), Z4
 	VPDPBUSD     Z3, Z4, Z2
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -23110,18 +22708,18 @@ tile:
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    256(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    448(DI), R11
+	LEAQ    256(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    256(DI), R11
+	LEAQ    448(DI), R12
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -23138,8 +22736,6 @@ several:
 	VBROADCASTSS 192(CX), Z5
 	VPDPBUSD     Z4, Z5, Z3
 	VMOVUPS      128(BX), Z4
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
 	VBROADCASTSS 4(CX), Z5
 	VPDPBUSD     Z4, Z5, Z0
 	VBROADCASTSS 68(CX), Z5
@@ -23149,8 +22745,6 @@ several:
 	VBROADCASTSS 196(CX), Z5
 	VPDPBUSD     Z4, Z5, Z3
 	VMOVUPS      256(BX), Z4
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z5
 	VPDPBUSD     Z4, Z5, Z0
 	VBROADCASTSS 72(CX), Z5
@@ -23160,8 +22754,6 @@ several:
 	VBROADCASTSS 200(CX), Z5
 	VPDPBUSD     Z4, Z5, Z3
 	VMOVUPS      384(BX), Z4
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z5
 	VPDPBUSD     Z4, Z5, Z0
 	VBROADCASTSS 76(CX), Z5
@@ -23170,14 +22762,14 @@ several:
 	VPDPBUSD     Z4, Z5, Z2
 	VBROADCASTSS 204(CX), Z5
 	VPDPBUSD     Z4, Z5, Z3
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -23248,18 +22840,18 @@ tile:
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    320(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    576(DI), R11
+	LEAQ    320(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    320(DI), R11
+	LEAQ    576(DI), R12
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -23291,8 +22883,6 @@ several:
 	VBROADCASTSS 260(CX), Z6
 	VPDPBUSD     Z5, Z6, Z4
 	VMOVUPS      256(BX), Z5
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z6
 	VPDPBUSD     Z5, Z6, Z0
 	VBROADCASTSS 72(CX), Z6
@@ -23304,8 +22894,6 @@ several:
 	VBROADCASTSS 264(CX), Z6
 	VPDPBUSD     Z5, Z6, Z4
 	VMOVUPS      384(BX), Z5
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z6
 	VPDPBUSD     Z5, Z6, Z0
 	VBROADCASTSS 76(CX), Z6
@@ -23316,14 +22904,14 @@ several:
 	VPDPBUSD     Z5, Z6, Z3
 	VBROADCASTSS 268(CX), Z6
 	VPDPBUSD     Z5, Z6, Z4
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -23401,18 +22989,18 @@ tile:
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    384(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    704(DI), R11
+	LEAQ    384(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    384(DI), R11
+	LEAQ    704(DI), R12
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -23448,8 +23036,6 @@ several:
 	VBROADCASTSS 324(CX), Z7
 	VPDPBUSD     Z6, Z7, Z5
 	VMOVUPS      256(BX), Z6
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z7
 	VPDPBUSD     Z6, Z7, Z0
 	VBROADCASTSS 72(CX), Z7
@@ -23463,8 +23049,6 @@ several:
 	VBROADCASTSS 328(CX), Z7
 	VPDPBUSD     Z6, Z7, Z5
 	VMOVUPS      384(BX), Z6
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z7
 	VPDPBUSD     Z6, Z7, Z0
 	VBROADCASTSS 76(CX), Z7
@@ -23477,14 +23061,14 @@ several:
 	VPDPBUSD     Z6, Z7, Z4
 	VBROADCASTSS 332(CX), Z7
 	VPDPBUSD     Z6, Z7, Z5
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -23569,18 +23153,18 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    448(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    832(DI), R11
+	LEAQ    448(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    448(DI), R11
+	LEAQ    832(DI), R12
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -23620,8 +23204,6 @@ several:
 	VBROADCASTSS 388(CX), Z8
 	VPDPBUSD     Z7, Z8, Z6
 	VMOVUPS      256(BX), Z7
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z8
 	VPDPBUSD     Z7, Z8, Z0
 	VBROADCASTSS 72(CX), Z8
@@ -23637,8 +23219,6 @@ several:
 	VBROADCASTSS 392(CX), Z8
 	VPDPBUSD     Z7, Z8, Z6
 	VMOVUPS      384(BX), Z7
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z8
 	VPDPBUSD     Z7, Z8, Z0
 	VBROADCASTSS 76(CX), Z8
@@ -23653,14 +23233,14 @@ several:
 	VPDPBUSD     Z7, Z8, Z5
 	VBROADCASTSS 396(CX), Z8
 	VPDPBUSD     Z7, Z8, Z6
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -23752,18 +23332,18 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    512(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    960(DI), R11
+	LEAQ    512(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    512(DI), R11
+	LEAQ    960(DI), R12
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -23807,8 +23387,6 @@ several:
 	VBROADCASTSS 452(CX), Z9
 	VPDPBUSD     Z8, Z9, Z7
 	VMOVUPS      256(BX), Z8
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
 	VBROADCASTSS 8(CX), Z9
 	VPDPBUSD     Z8, Z9, Z0
 	VBROADCASTSS 72(CX), Z9
@@ -23826,8 +23404,6 @@ several:
 	VBROADCASTSS 456(CX), Z9
 	VPDPBUSD     Z8, Z9, Z7
 	VMOVUPS      384(BX), Z8
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z9
 	VPDPBUSD     Z8, Z9, Z0
 	VBROADCASTSS 76(CX), Z9
@@ -23844,14 +23420,14 @@ several:
 	VPDPBUSD     Z8, Z9, Z6
 	VBROADCASTSS 460(CX), Z9
 	VPDPBUSD     Z8, Z9, Z7
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -23950,18 +23526,18 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    576(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1088(DI), R11
+	LEAQ    576(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    576(DI), R11
+	LEAQ    1088(DI), R12
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -24030,8 +23606,6 @@ several:
 	VBROADCASTSS 520(CX), Z10
 	VPDPBUSD     Z9, Z10, Z8
 	VMOVUPS      384(BX), Z9
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z10
 	VPDPBUSD     Z9, Z10, Z0
 	VBROADCASTSS 76(CX), Z10
@@ -24050,14 +23624,14 @@ several:
 	VPDPBUSD     Z9, Z10, Z7
 	VBROADCASTSS 524(CX), Z10
 	VPDPBUSD     Z9, Z10, Z8
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -24163,18 +23737,18 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    640(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1216(DI), R11
+	LEAQ    640(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    640(DI), R11
+	LEAQ    1216(DI), R12
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -24249,8 +23823,6 @@ several:
 	VBROADCASTSS 584(CX), Z11
 	VPDPBUSD     Z10, Z11, Z9
 	VMOVUPS      384(BX), Z10
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z11
 	VPDPBUSD     Z10, Z11, Z0
 	VBROADCASTSS 76(CX), Z11
@@ -24271,14 +23843,14 @@ several:
 	VPDPBUSD     Z10, Z11, Z8
 	VBROADCASTSS 588(CX), Z11
 	VPDPBUSD     Z10, Z11, Z9
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -24391,18 +23963,18 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    704(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1344(DI), R11
+	LEAQ    704(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    704(DI), R11
+	LEAQ    1344(DI), R12
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -24483,8 +24055,6 @@ several:
 	VBROADCASTSS 648(CX), Z12
 	VPDPBUSD     Z11, Z12, Z10
 	VMOVUPS      384(BX), Z11
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z12
 	VPDPBUSD     Z11, Z12, Z0
 	VBROADCASTSS 76(CX), Z12
@@ -24507,14 +24077,14 @@ several:
 	VPDPBUSD     Z11, Z12, Z9
 	VBROADCASTSS 652(CX), Z12
 	VPDPBUSD     Z11, Z12, Z10
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -24634,18 +24204,18 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    768(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1472(DI), R11
+	LEAQ    768(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    768(DI), R11
+	LEAQ    1472(DI), R12
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -24732,8 +24302,6 @@ several:
 	VBROADCASTSS 712(CX), Z13
 	VPDPBUSD     Z12, Z13, Z11
 	VMOVUPS      384(BX), Z12
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
 	VBROADCASTSS 12(CX), Z13
 	VPDPBUSD     Z12, Z13, Z0
 	VBROADCASTSS 76(CX), Z13
@@ -24758,14 +24326,14 @@ several:
 	VPDPBUSD     Z12, Z13, Z10
 	VBROADCASTSS 716(CX), Z13
 	VPDPBUSD     Z12, Z13, Z11
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R8
 	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -24892,18 +24460,18 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    832(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1600(DI), R11
+	LEAQ    832(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    832(DI), R11
+	LEAQ    1600(DI), R12
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -25024,10 +24592,10 @@ several:
 	VPDPBUSD     Z13, Z14, Z11
 	VBROADCASTSS 780(CX), Z14
 	VPDPBUSD     Z13, Z14, Z12
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -25165,18 +24733,18 @@ tile:
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
-	LEAQ    896(CX), R12
-	MOVQ    R12, a+8(FP)
-	LEAQ    896(DI), R10
-	MOVQ    R10, c+40(FP)
-	LEAQ    1728(DI), R11
+	LEAQ    896(CX), R10
+	MOVQ    R10, a+8(FP)
+	LEAQ    896(DI), R11
+	LEAQ    1728(DI), R12
+	ADDQ    $0x00000380, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R8
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R12, SI
+	CMOVQEQ R10, SI
 	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
@@ -25305,10 +24873,10 @@ several:
 	VPDPBUSD     Z14, Z15, Z12
 	VBROADCASTSS 844(CX), Z15
 	VPDPBUSD     Z14, Z15, Z13
-	PREFETCHT0   (R10)
-	ADDQ         $0x40, R10
-	CMPQ         R10, R11
-	CMOVQGT      R11, R10
+	PREFETCHT0   (R11)
+	ADDQ         $0x40, R11
+	CMPQ         R11, R12
+	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -25440,18 +25008,18 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    64(DI), R11
-	MOVQ    R11, c+40(FP)
+	LEAQ    64(CX), R11
+	MOVQ    R11, a+8(FP)
 	LEAQ    64(DI), R12
+	LEAQ    64(DI), R13
+	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -25465,34 +25033,28 @@ several:
 	VPDPBUSD     Z3, Z4, Z1
 	VMOVUPS      128(BX), Z2
 	VMOVUPS      192(BX), Z3
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z4
 	VPDPBUSD     Z2, Z4, Z0
 	VPDPBUSD     Z3, Z4, Z1
 	VMOVUPS      256(BX), Z2
 	VMOVUPS      320(BX), Z3
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z4
 	VPDPBUSD     Z2, Z4, Z0
 	VPDPBUSD     Z3, Z4, Z1
 	VMOVUPS      384(BX), Z2
 	VMOVUPS      448(BX), Z3
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z4
 	VPDPBUSD     Z2, Z4, Z0
 	VPDPBUSD     Z3, Z4, Z1
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -25552,18 +25114,18 @@ tile:
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    128(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    192(DI), R12
+	LEAQ    128(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    128(DI), R12
+	LEAQ    192(DI), R13
+	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -25580,8 +25142,6 @@ several:
 	VPDPBUSD     Z5, Z6, Z3
 	VMOVUPS      128(BX), Z4
 	VMOVUPS      192(BX), Z5
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z6
 	VPDPBUSD     Z4, Z6, Z0
 	VPDPBUSD     Z5, Z6, Z1
@@ -25590,8 +25150,6 @@ several:
 	VPDPBUSD     Z5, Z6, Z3
 	VMOVUPS      256(BX), Z4
 	VMOVUPS      320(BX), Z5
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z6
 	VPDPBUSD     Z4, Z6, Z0
 	VPDPBUSD     Z5, Z6, Z1
@@ -25600,23 +25158,21 @@ several:
 	VPDPBUSD     Z5, Z6, Z3
 	VMOVUPS      384(BX), Z4
 	VMOVUPS      448(BX), Z5
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z6
 	VPDPBUSD     Z4, Z6, Z0
 	VPDPBUSD     Z5, Z6, Z1
 	VBROADCASTSS 76(CX), Z6
 	VPDPBUSD     Z4, Z6, Z2
 	VPDPBUSD     Z5, Z6, Z3
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -25690,18 +25246,18 @@ tile:
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    192(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    320(DI), R12
+	LEAQ    192(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    192(DI), R12
+	LEAQ    320(DI), R13
+	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -25721,8 +25277,6 @@ several:
 	VPDPBUSD     Z7, Z8, Z5
 	VMOVUPS      128(BX), Z6
 	VMOVUPS      192(BX), Z7
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z8
 	VPDPBUSD     Z6, Z8, Z0
 	VPDPBUSD     Z7, Z8, Z1
@@ -25734,8 +25288,6 @@ several:
 	VPDPBUSD     Z7, Z8, Z5
 	VMOVUPS      256(BX), Z6
 	VMOVUPS      320(BX), Z7
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z8
 	VPDPBUSD     Z6, Z8, Z0
 	VPDPBUSD     Z7, Z8, Z1
@@ -25747,8 +25299,6 @@ several:
 	VPDPBUSD     Z7, Z8, Z5
 	VMOVUPS      384(BX), Z6
 	VMOVUPS      448(BX), Z7
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z8
 	VPDPBUSD     Z6, Z8, Z0
 	VPDPBUSD     Z7, Z8, Z1
@@ -25758,15 +25308,15 @@ several:
 	VBROADCASTSS 140(CX), Z8
 	VPDPBUSD     Z6, Z8, Z4
 	VPDPBUSD     Z7, Z8, Z5
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -25854,18 +25404,18 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    256(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    448(DI), R12
+	LEAQ    256(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    256(DI), R12
+	LEAQ    448(DI), R13
+	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -25888,8 +25438,6 @@ several:
 	VPDPBUSD     Z9, Z10, Z7
 	VMOVUPS      128(BX), Z8
 	VMOVUPS      192(BX), Z9
-	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
 	VBROADCASTSS 4(CX), Z10
 	VPDPBUSD     Z8, Z10, Z0
 	VPDPBUSD     Z9, Z10, Z1
@@ -25904,8 +25452,6 @@ several:
 	VPDPBUSD     Z9, Z10, Z7
 	VMOVUPS      256(BX), Z8
 	VMOVUPS      320(BX), Z9
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z10
 	VPDPBUSD     Z8, Z10, Z0
 	VPDPBUSD     Z9, Z10, Z1
@@ -25920,8 +25466,6 @@ several:
 	VPDPBUSD     Z9, Z10, Z7
 	VMOVUPS      384(BX), Z8
 	VMOVUPS      448(BX), Z9
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z10
 	VPDPBUSD     Z8, Z10, Z0
 	VPDPBUSD     Z9, Z10, Z1
@@ -25934,15 +25478,15 @@ several:
 	VBROADCASTSS 204(CX), Z10
 	VPDPBUSD     Z8, Z10, Z6
 	VPDPBUSD     Z9, Z10, Z7
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -26044,18 +25588,18 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    320(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    576(DI), R12
+	LEAQ    320(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    320(DI), R12
+	LEAQ    576(DI), R13
+	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -26100,8 +25644,6 @@ several:
 	VPDPBUSD     Z11, Z12, Z9
 	VMOVUPS      256(BX), Z10
 	VMOVUPS      320(BX), Z11
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z12
 	VPDPBUSD     Z10, Z12, Z0
 	VPDPBUSD     Z11, Z12, Z1
@@ -26119,8 +25661,6 @@ several:
 	VPDPBUSD     Z11, Z12, Z9
 	VMOVUPS      384(BX), Z10
 	VMOVUPS      448(BX), Z11
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z12
 	VPDPBUSD     Z10, Z12, Z0
 	VPDPBUSD     Z11, Z12, Z1
@@ -26136,15 +25676,15 @@ several:
 	VBROADCASTSS 268(CX), Z12
 	VPDPBUSD     Z10, Z12, Z8
 	VPDPBUSD     Z11, Z12, Z9
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -26260,18 +25800,18 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    384(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    704(DI), R12
+	LEAQ    384(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    384(DI), R12
+	LEAQ    704(DI), R13
+	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -26322,8 +25862,6 @@ several:
 	VPDPBUSD     Z13, Z14, Z11
 	VMOVUPS      256(BX), Z12
 	VMOVUPS      320(BX), Z13
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z14
 	VPDPBUSD     Z12, Z14, Z0
 	VPDPBUSD     Z13, Z14, Z1
@@ -26344,8 +25882,6 @@ several:
 	VPDPBUSD     Z13, Z14, Z11
 	VMOVUPS      384(BX), Z12
 	VMOVUPS      448(BX), Z13
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z14
 	VPDPBUSD     Z12, Z14, Z0
 	VPDPBUSD     Z13, Z14, Z1
@@ -26364,15 +25900,15 @@ several:
 	VBROADCASTSS 332(CX), Z14
 	VPDPBUSD     Z12, Z14, Z10
 	VPDPBUSD     Z13, Z14, Z11
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -26502,18 +26038,18 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    448(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    832(DI), R12
+	LEAQ    448(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    448(DI), R12
+	LEAQ    832(DI), R13
+	ADDQ    $0x000001c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    448(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -26570,8 +26106,6 @@ several:
 	VPDPBUSD     Z15, Z16, Z13
 	VMOVUPS      256(BX), Z14
 	VMOVUPS      320(BX), Z15
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z16
 	VPDPBUSD     Z14, Z16, Z0
 	VPDPBUSD     Z15, Z16, Z1
@@ -26595,8 +26129,6 @@ several:
 	VPDPBUSD     Z15, Z16, Z13
 	VMOVUPS      384(BX), Z14
 	VMOVUPS      448(BX), Z15
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z16
 	VPDPBUSD     Z14, Z16, Z0
 	VPDPBUSD     Z15, Z16, Z1
@@ -26618,15 +26150,15 @@ several:
 	VBROADCASTSS 396(CX), Z16
 	VPDPBUSD     Z14, Z16, Z12
 	VPDPBUSD     Z15, Z16, Z13
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -26770,18 +26302,18 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    512(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    960(DI), R12
+	LEAQ    512(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    512(DI), R12
+	LEAQ    960(DI), R13
+	ADDQ    $0x00000200, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    512(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -26844,8 +26376,6 @@ several:
 	VPDPBUSD     Z17, Z18, Z15
 	VMOVUPS      256(BX), Z16
 	VMOVUPS      320(BX), Z17
-	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
 	VBROADCASTSS 8(CX), Z18
 	VPDPBUSD     Z16, Z18, Z0
 	VPDPBUSD     Z17, Z18, Z1
@@ -26872,8 +26402,6 @@ several:
 	VPDPBUSD     Z17, Z18, Z15
 	VMOVUPS      384(BX), Z16
 	VMOVUPS      448(BX), Z17
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z18
 	VPDPBUSD     Z16, Z18, Z0
 	VPDPBUSD     Z17, Z18, Z1
@@ -26898,15 +26426,15 @@ several:
 	VBROADCASTSS 460(CX), Z18
 	VPDPBUSD     Z16, Z18, Z14
 	VPDPBUSD     Z17, Z18, Z15
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -27064,18 +26592,18 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    576(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1088(DI), R12
+	LEAQ    576(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    576(DI), R12
+	LEAQ    1088(DI), R13
+	ADDQ    $0x00000240, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    576(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -27175,8 +26703,6 @@ several:
 	VPDPBUSD     Z19, Z20, Z17
 	VMOVUPS      384(BX), Z18
 	VMOVUPS      448(BX), Z19
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z20
 	VPDPBUSD     Z18, Z20, Z0
 	VPDPBUSD     Z19, Z20, Z1
@@ -27204,15 +26730,15 @@ several:
 	VBROADCASTSS 524(CX), Z20
 	VPDPBUSD     Z18, Z20, Z16
 	VPDPBUSD     Z19, Z20, Z17
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -27384,18 +26910,18 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    640(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1216(DI), R12
+	LEAQ    640(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    640(DI), R12
+	LEAQ    1216(DI), R13
+	ADDQ    $0x00000280, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    640(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -27504,8 +27030,6 @@ several:
 	VPDPBUSD     Z21, Z22, Z19
 	VMOVUPS      384(BX), Z20
 	VMOVUPS      448(BX), Z21
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z22
 	VPDPBUSD     Z20, Z22, Z0
 	VPDPBUSD     Z21, Z22, Z1
@@ -27536,15 +27060,15 @@ several:
 	VBROADCASTSS 588(CX), Z22
 	VPDPBUSD     Z20, Z22, Z18
 	VPDPBUSD     Z21, Z22, Z19
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -27730,18 +27254,18 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    704(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1344(DI), R12
+	LEAQ    704(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    704(DI), R12
+	LEAQ    1344(DI), R13
+	ADDQ    $0x000002c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    704(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -27859,8 +27383,6 @@ several:
 	VPDPBUSD     Z23, Z24, Z21
 	VMOVUPS      384(BX), Z22
 	VMOVUPS      448(BX), Z23
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z24
 	VPDPBUSD     Z22, Z24, Z0
 	VPDPBUSD     Z23, Z24, Z1
@@ -27894,15 +27416,15 @@ several:
 	VBROADCASTSS 652(CX), Z24
 	VPDPBUSD     Z22, Z24, Z20
 	VPDPBUSD     Z23, Z24, Z21
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -28102,18 +27624,18 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    768(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1472(DI), R12
+	LEAQ    768(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    768(DI), R12
+	LEAQ    1472(DI), R13
+	ADDQ    $0x00000300, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    768(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -28240,8 +27762,6 @@ several:
 	VPDPBUSD     Z25, Z26, Z23
 	VMOVUPS      384(BX), Z24
 	VMOVUPS      448(BX), Z25
-	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
 	VBROADCASTSS 12(CX), Z26
 	VPDPBUSD     Z24, Z26, Z0
 	VPDPBUSD     Z25, Z26, Z1
@@ -28278,15 +27798,15 @@ several:
 	VBROADCASTSS 716(CX), Z26
 	VPDPBUSD     Z24, Z26, Z22
 	VPDPBUSD     Z25, Z26, Z23
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, R9
 	DECQ         R10
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
@@ -28500,18 +28020,18 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    832(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1600(DI), R12
+	LEAQ    832(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    832(DI), R12
+	LEAQ    1600(DI), R13
+	ADDQ    $0x00000340, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    832(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -28688,11 +28208,11 @@ several:
 	VBROADCASTSS 780(CX), Z28
 	VPDPBUSD     Z26, Z28, Z24
 	VPDPBUSD     Z27, Z28, Z25
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
@@ -28924,18 +28444,18 @@ tile:
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
-	LEAQ    896(CX), R13
-	MOVQ    R13, a+8(FP)
-	LEAQ    896(DI), R11
-	MOVQ    R11, c+40(FP)
-	LEAQ    1728(DI), R12
+	LEAQ    896(CX), R11
+	MOVQ    R11, a+8(FP)
+	LEAQ    896(DI), R12
+	LEAQ    1728(DI), R13
+	ADDQ    $0x00000380, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    896(CX), R9
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R13, SI
+	CMOVQEQ R11, SI
 	MOVQ    $0x00000004, R10
 	PCALIGN $0x00000020
 
@@ -29124,11 +28644,11 @@ several:
 	VBROADCASTSS 844(CX), Z30
 	VPDPBUSD     Z28, Z30, Z26
 	VPDPBUSD     Z29, Z30, Z27
-	PREFETCHT0   (R11)
-	PREFETCHT0   (R11)(R8*1)
-	ADDQ         $0x40, R11
-	CMPQ         R11, R12
-	CMOVQGT      R12, R11
+	PREFETCHT0   (R12)
+	PREFETCHT0   (R12)(R8*1)
+	ADDQ         $0x40, R12
+	CMPQ         R12, R13
+	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
