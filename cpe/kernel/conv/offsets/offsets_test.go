@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -207,6 +208,25 @@ func TestByPlanes(t *testing.T) {
 	} {
 		if got := offsets.SuitsPlanes(&tt.s); got != tt.want {
 			t.Errorf("%v by planes: %v", tt.s, got)
+		}
+	}
+}
+
+// TestPlanesBands: with an L2 of 512 KB the copies of 128 channels leave room for single result rows only, whose kernel rows would be copied three times;
+// those of 20 channels, and all with 4 MB, have room for the image.
+func TestPlanesBands(t *testing.T) {
+	few, many := convtest.Shape2D(1, 20, 28, 1, 12, 12, 3, 3, 1, 1, 1), convtest.Shape2D(1, 128, 28, 1, 12, 12, 3, 3, 1, 1, 1)
+	for _, tt := range []struct {
+		s     shape.Conv
+		bytes int
+		want  string
+	}{{few, 512 << 10, ""}, {many, 512 << 10, "bands of 1 result rows"}, {many, 4 << 20, ""}} {
+		spec := kerneltest.HostSpec(t)
+		spec.LDMBytes = tt.bytes
+		p := conv.Problem{Shape: tt.s, Direction: shape.Forward, Spec: &spec}
+		err := offsets.Planes.Supports(&p)
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%v with %d bytes of L2: %v, want %q", tt.s, tt.bytes, err, tt.want)
 		}
 	}
 }

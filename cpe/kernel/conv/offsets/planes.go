@@ -19,9 +19,10 @@ var Planes = conv.Algorithm{
 	Name: "planes", Doc: "vectors of pixels, from a copy of the image for each kernel column, where output channels would not fill vectors", Family: shape.Implicit,
 	Directions: []shape.Direction{shape.Forward},
 	Supports: func(p *conv.Problem) error {
-		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), fewChannels(p), op.Unless(SuitsPlanes(&p.Shape), "vectors of pixels would waste as many lanes as vectors of %d output channels, or strides are not 1", p.Shape.Out))
+		return op.FirstReason(op.OnHost(p), conv.InPlanes(p), fewChannels(p), op.Unless(SuitsPlanes(&p.Shape), "vectors of pixels would waste as many lanes as vectors of %d output channels, or strides are not 1", p.Shape.Out),
+			wholeBands(p))
 	},
-	Cost: conv.OffsetCost, Steps: op.Only[shape.Conv](op.Floor),
+	Cost: func(p *conv.Problem) float64 { return conv.LaneCost(&p.Shape) }, Steps: op.Only[shape.Conv](op.Floor),
 	Kernel:  conv.Staged(func(t *conv.Task) error { NewPlanes(t); return nil }),
 	Special: true,
 }
@@ -82,6 +83,12 @@ func (v planesPlan) String() string {
 type planeWorker struct {
 	n       int
 	vectors [][4]vgemm.Vector
+}
+
+// wholeBands: shorter bands of images would copy most lines for others as well, and leave lanes of their few pixels empty.
+func wholeBands(p *conv.Problem) error {
+	v := planPlanes(&p.Shape, p.Spec)
+	return op.Unless(v.Bands == 1 || v.rows >= v.from.KH, "copies of %d channels for each kernel column leave room for bands of %d result rows, fewer than the kernel has", p.Shape.C, v.rows)
 }
 
 // planeShare is the divisor of L2 for the copies of a band: they may take an eighth.
