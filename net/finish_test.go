@@ -39,10 +39,10 @@ func sumOf(a, b, top string) string {
 }
 
 // TestFinishedByTheConvolution: in nets for Forward only, convolutions also normalise, add and activate their results, unless that is
-// visible outside and nothing is folded. Results have the bits of other nets, also if a blob between is requested later.
+// visible outside and nothing is folded. Results have the bits of other nets whose convolutions have the same algorithms, also if a blob between is requested later.
 func TestFinishedByTheConvolution(t *testing.T) {
 	const data = `
-	layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 3 dim: 32 dim: 9 dim: 7 } data_filler { type: "gaussian" } } }
+	layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 3 dim: 32 dim: 13 dim: 11 } data_filler { type: "gaussian" } } }
 	layer { name: "p" type: "Convolution" bottom: "x" top: "t" convolution_param { num_output: 48 kernel_size: 3 pad: 1 weight_filler { type: "msra" } } }`
 	const end = `
 	layer { name: "last" type: "Pooling" bottom: "s" top: "out" pooling_param { pool: AVE global_pooling: true } }`

@@ -7,7 +7,6 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
-	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vwinograd"
 )
 
@@ -66,50 +65,28 @@ func (f *filters) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// weights returns the stored weights of some output and input channels of a group, and the distance of their rows. For the input gradient
-// input and output channels are exchanged.
-func (v *convolution) weights(group int, outs, ins tiling.Span) (data []float32, row int) {
-	taps := v.grid.form.Taps()
-	weights := v.Args.W[group*v.in*v.out*taps:]
-	if v.backward {
-		return weights[(ins.At*v.out+outs.At)*taps:], v.out * taps
-	}
-	return weights[(outs.At*v.in+ins.At)*taps:], v.in * taps
+// slices is the order in which weights are transformed.
+func (v *convolution) slices() sliceLayout {
+	return sliceLayout{v.Shape.Group, v.in, v.out, v.grid.form.Taps(), v.backward}
 }
 
 // mapWeights transforms the weights of a slice of output channels and a few input channels to target, in which each input channel is a row.
 func (v *convolution) mapWeights(w *worker, group int, outs, ins tiling.Span, target cpe.Block) {
-	form := v.grid.form
-	taps := w.pixels[:ins.N*form.Taps()*sliceLanes]
-	data, row := v.weights(group, outs, ins)
-	first := v.transpose(taps, data, row, outs.N, ins.N)
+	taps := w.pixels[:ins.N*v.grid.form.Taps()*sliceLanes]
+	v.slices().pack(taps, v.Args.W, group, outs, ins)
+	v.mapTaps(w, taps, ins.N, target)
+}
+
+// mapTaps transforms packed weights of a slice and some input channels. The input gradient reads kernels backward (rotated by 180 degrees) unless unrotated is set.
+func (v *convolution) mapTaps(w *worker, taps []float32, inputs int, target cpe.Block) {
+	form, first := v.grid.form, 0
 	w.strides = vwinograd.Strides{
 		SrcRow: form.Kernel * sliceLanes, SrcCol: sliceLanes, SrcNext: form.Taps() * sliceLanes,
 		DstRow: form.Edge() * target.PlaneStride, DstCol: target.PlaneStride, DstNext: target.RowStride,
 	}
-	if first > 0 {
+	if v.backward && !v.unrotated {
+		first = (form.Taps() - 1) * sliceLanes
 		w.strides.SrcRow, w.strides.SrcCol = -w.strides.SrcRow, -w.strides.SrcCol
 	}
-	vwinograd.Apply(form, vwinograd.Weights, target.Data, taps, first, &w.strides, ins.N, nil, w.scratch)
-}
-
-// transpose puts output channels side by side, with zeros in lanes past the last channel. It returns the index of the
-// kernels' first weight. That is their last one for the input gradient, which reads kernels backward (rotated by 180 degrees) unless unrotated
-// is set.
-func (v *convolution) transpose(taps, data []float32, row, lanes, inputs int) (first int) {
-	each := v.grid.form.Taps()
-	if lanes < sliceLanes {
-		clear(taps)
-	}
-	if !v.backward {
-		vec.Transpose(taps, data, sliceLanes, row, lanes, inputs*each)
-		return 0
-	}
-	for i := range inputs {
-		vec.Transpose(taps[i*each*sliceLanes:], data[i*row:], sliceLanes, each, lanes, each)
-	}
-	if v.unrotated {
-		return 0
-	}
-	return (each - 1) * sliceLanes
+	vwinograd.Apply(form, vwinograd.Weights, target.Data, taps, first, &w.strides, inputs, nil, w.scratch)
 }

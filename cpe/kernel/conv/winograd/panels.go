@@ -24,9 +24,10 @@ var panelsKind = kind{
 // panelsKernel is Winograd's convolution for many weights, or few tiles. Core groups share panels of output channels. Each weight is read
 // once for all tiles of a block, and transformed weights never leave L2. First, all core groups transform the sources of a block of patches.
 // For a panel, a core group then transforms the weights of a chunk of input channels, multiplies at every point, and goes on to the next
-// chunk. The results are summed in L2 and finally transformed to outputs.
+// chunk. The results are summed in L2 and finally transformed to outputs. Weights that are fixed are kept in the order in which they are transformed (sliceLayout).
 type panelsKernel struct {
 	*convolution
+	kept  op.Kept
 	v, r  pointPlanes // layouts of the sources of all core groups, slice by slice, and of the results of a panel
 	u     pointPlanes // layout of the weights of a panel and a chunk; rows are input channels
 	chunk int
@@ -72,9 +73,9 @@ func newPanels(c *convolution) {
 // memory is the number of values of a core group's own memory.
 func (v *panelsKernel) memory() int { return v.grid.ownMemory() + v.u.size + v.r.size }
 
-// list returns the stages: two for each group and some blocks of patches.
+// list returns the stages: one that packs fixed weights, and two for each group and some blocks of patches.
 func (v *panelsKernel) list() []conv.Stage {
-	var list []conv.Stage
+	list := []conv.Stage{v.keep()}
 	for group := range v.Shape.Group {
 		for first := 0; first < v.grid.patches(); first += v.stage {
 			b := panelsBlock{v, group, first, min(v.grid.patches(), first+v.stage)}
@@ -121,6 +122,9 @@ type panelsMultiply struct{ panelsBlock }
 func (b *panelsMultiply) RunGroup(g *cpe.CoreGroup) error {
 	w, memory, own := &b.workers[g.Index()], g.Memory(b.memory()), b.grid.ownMemory()
 	w.use(tiling.Part(memory, 0, own))
+	if b.Args.Fixed != nil {
+		w.taps = b.kept.Memory(g, b.Args.Fixed, b.kept.Size)
+	}
 	inputs, weights, results := b.inputs(g), b.u, b.r
 	weights.data, results.data = tiling.Part(memory, own, b.u.size), tiling.Part(memory, own+b.u.size, b.r.size)
 	panels := tiling.Blocks(b.out, b.width)
@@ -163,7 +167,11 @@ func (b *panelsMultiply) mapChunk(w *worker, outs, ins tiling.Span, weights *poi
 		some := tiling.Span{At: outs.At + out, N: min(sliceLanes, outs.N-out)}
 		for in := 0; in < ins.N; in += sliceLanes {
 			few := tiling.Span{At: ins.At + in, N: min(sliceLanes, ins.N-in)}
-			b.mapWeights(w, b.group, some, few, weights.at(in, out/sliceLanes, few.N))
+			if target := weights.at(in, out/sliceLanes, few.N); b.Args.Fixed == nil {
+				b.mapWeights(w, b.group, some, few, target)
+			} else {
+				b.mapTaps(w, w.taps[b.slices().at(b.group, some.At/sliceLanes, few.At):], few.N, target)
+			}
 		}
 	}
 	if all := tiling.Blocks(ins.N, sliceLanes) * sliceLanes; all > ins.N {

@@ -194,6 +194,7 @@ func multiplySlices(inputs, results *pointPlanes, points, ins, outs, tiles tilin
 // worker is the state of one core group.
 type worker struct {
 	pixels, scratch []float32
+	taps            []float32 // fixed weights (sliceLayout)
 	room            []float32 // memory for pooling
 	to              destination
 	bias            vwinograd.Bias
