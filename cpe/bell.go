@@ -20,22 +20,23 @@ func (b *bell) ring() {
 	}
 }
 
-// await returns when ready does so. If that is not at once, await calls late, which may be nil.
+// await returns when ready does so. If that is not at once, await calls late, which may be nil. A goroutine that is woken polls again before it sleeps: what
+// it was woken for may have been done by others, and more come soon.
 func (b *bell) await(ready func() bool, late func()) {
-	for range looks {
-		if ready() {
-			return
-		}
-	}
-	if late != nil {
-		late()
-	}
-	for start := time.Now(); time.Since(start) < patience; yield() {
-		if ready() {
-			return
-		}
-	}
 	for {
+		for range looks {
+			if ready() {
+				return
+			}
+		}
+		if late != nil {
+			late()
+		}
+		for start := time.Now(); time.Since(start) < patience; yield() {
+			if ready() {
+				return
+			}
+		}
 		heard := b.rings.Load()
 		b.asleep.Store(true)
 		if ready() {
@@ -44,8 +45,5 @@ func (b *bell) await(ready func() bool, late func()) {
 		}
 		b.sleep(&b.rings, heard)
 		b.asleep.Store(false)
-		if ready() {
-			return
-		}
 	}
 }

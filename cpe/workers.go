@@ -3,6 +3,7 @@ package cpe
 import (
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 )
 
 // workers are the threads of a native machine's core groups except the first, whose work the caller of Run does.
@@ -10,8 +11,9 @@ import (
 // Kernels of a small net follow each other within microseconds, but waking a thread takes tens of them. A worker that has finished therefore
 // polls for its next program for a while before it sleeps, and Run polls for the workers' end. An operating system may also start a woken
 // thread on the processor that its waker goes on using, and leave it there for milliseconds while another processor is idle. A worker is
-// therefore kept off its waker's processor. Results do not depend on any of this: groups write to disjoint places, and the atomic variables order all
-// their writes before Run returns.
+// therefore kept off its waker's processor. Where other programs compute as well, a worker may not run at all for some milliseconds. The caller that has done its own
+// part therefore takes the parts of all workers that have not begun. Results do not depend on any of this: groups write to disjoint places, and the atomic
+// variables order all their writes before Run returns.
 //
 // A cache line moves from core to core in about a tenth of a microsecond, and while one core writes it no other does. So all workers look at one line, which
 // the caller writes once for a program, and at its end teams of them count in lines of their own.
@@ -20,7 +22,7 @@ type workers struct {
 	program Program // the current program; nil: stop
 	now     call
 	done    bell
-	late    func() // apart
+	late    func() // apart and help
 	ended   func() bool
 
 	_        [lineBytes]byte
@@ -62,12 +64,25 @@ type worker struct {
 	seen   call
 	start  bell
 	thread thread
+
+	_     [lineBytes]byte
+	taken atomic.Uint64 // the last call of which somebody has taken its part
+	_     [lineBytes]byte
+}
+
+// take reports whether nobody else has taken the worker's part of a call.
+func (one *worker) take(c call) bool {
+	last := one.taken.Load()
+	return last < uint64(c) && one.taken.CompareAndSwap(last, uint64(c))
 }
 
 // start starts a worker for each core group except the caller's.
 func (w *workers) start(groups []*CoreGroup) {
 	w.done.init()
-	w.late = w.apart
+	w.late = func() {
+		w.apart()
+		w.help()
+	}
 	w.ended = func() bool { return w.ends.Load() == uint64(w.now) }
 	w.teams = make([]team, (len(groups)+teamSize-1)/teamSize)
 	for i, g := range groups {
@@ -88,7 +103,7 @@ func (w *workers) work(one *worker, groups int) {
 			return false
 		}
 		one.seen = c
-		return one.place < c.workers()
+		return one.place < c.workers() && one.take(c)
 	}
 	for {
 		one.start.await(called, nil)
@@ -96,17 +111,17 @@ func (w *workers) work(one *worker, groups int) {
 			return
 		}
 		one.group.run(w.program)
-		w.finish(one)
+		w.finish(one, one.seen)
 	}
 }
 
-// finish counts a worker that has finished its call. The last of a team counts for the team, and the last of all ends the call.
-func (w *workers) finish(one *worker) {
-	n, at := one.seen.workers(), one.place/teamSize
+// finish counts a worker's part of a call as done. The last of a team counts for the team, and the last of all ends the call.
+func (w *workers) finish(one *worker, c call) {
+	n, at := c.workers(), one.place/teamSize
 	if !last(&w.teams[at].finished, min(teamSize, n-at*teamSize)) || !last(&w.finished, (n+teamSize-1)/teamSize) {
 		return
 	}
-	w.ends.Store(uint64(one.seen))
+	w.ends.Store(uint64(c))
 	w.done.ring()
 }
 
@@ -138,6 +153,20 @@ func (w *workers) begin(p Program, n int) {
 func (w *workers) end(n int) {
 	if n > 0 {
 		w.done.await(w.ended, w.late)
+	}
+}
+
+// help does the parts of workers that have not begun. Their time is that since the program began, as they could have done them (shares).
+func (w *workers) help() {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in their own goroutines
+	for _, one := range w.all[:w.now.workers()] {
+		if one.take(w.now) {
+			g := one.group
+			g.run(w.program)
+			g.begun = g.machine.groups[0].begun
+			g.spent = time.Since(g.begun)
+			w.finish(one, w.now)
+		}
 	}
 }
 

@@ -86,6 +86,39 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
+// TestHelp: the caller does the parts of workers that have not begun: of all three and, as they begin one after the other, of fewer. A worker that begins late
+// runs no earlier program.
+func TestHelp(t *testing.T) {
+	const groups = 4
+	m := native(t, groups)
+	for i, g := range m.groups[1:] {
+		m.workers.all[i].place = groups // takes part in no call
+		one := &worker{group: g, place: i}
+		one.start.init()
+		m.workers.all[i] = one
+	}
+	p := &counting{make([]int, groups)}
+	for turn := 1; turn <= 60; turn++ {
+		if turn%20 == 0 {
+			go m.workers.work(m.workers.all[turn/20-1], groups)
+		}
+		if err := m.Run(p, groups); err != nil {
+			t.Fatal(err)
+		}
+		if want := slices.Repeat([]int{turn}, groups); !slices.Equal(p.runs, want) {
+			t.Fatalf("core groups ran %v times, want %v", p.runs, want)
+		}
+		for i, g := range m.groups[1:] {
+			if first := m.groups[0]; turn < 20 && (!g.begun.Equal(first.begun) || g.spent < first.spent) {
+				t.Errorf("turn %d: core group %d took %v from %v after the program's beginning, the caller %v", turn, i+1, g.spent, g.begun.Sub(first.begun), first.spent)
+			}
+		}
+		if turn%7 == 0 {
+			time.Sleep(2 * patience)
+		}
+	}
+}
+
 // TestAsleep: workers that have nothing to do sleep, and leave their processors to other programs.
 func TestAsleep(t *testing.T) {
 	spec, err := Load("host")
