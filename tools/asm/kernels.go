@@ -42,7 +42,7 @@ var kernels = []kernel{
 	{"vec", "interleave2", "copies n values of a and of b in turn; n is positive.", "", "dst, a, b *float32, n int", one("interleave2", vec.Interleave2)},
 	{"vec", "copyRows", "copies rows of n values; words are the mask of the last vector of a row.", "",
 		"dst, src *float32, ldd, lds, rows, n int, words *int32", one("copyRows", vec.CopyRows)},
-	{"vec", "gatherRows", "copies rows of n values, at most two vectors, from offsets; words are the mask of the last vector.", "",
+	{"vec", "gatherRows", "copies rows of n values from offsets; words are the mask of rows of less than a vector.", "",
 		"dst, src *float32, ldd int, offs *int, rows, n int, words *int32", one("gatherRows", vec.GatherRows)},
 	{"vec", "transpose", "transposes four rows of n values, n a multiple of four.", "", "dst, src *float32, ldd, lds, n int", one("transpose", vec.Transpose)},
 	{"vec", "turn", "transposes a block of up to 16 rows and columns; words are the middle of a mask's.", "",

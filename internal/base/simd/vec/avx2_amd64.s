@@ -3849,57 +3849,62 @@ stored1:
 // func gatherRowsAVX2(dst *float32, src *float32, ldd int, offs *int, rows int, n int, words *int32)
 // Requires: AVX
 TEXT ·gatherRowsAVX2(SB), NOSPLIT, $0-56
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    ldd+16(FP), DX
-	MOVQ    offs+24(FP), BX
-	MOVQ    rows+32(FP), SI
-	MOVQ    n+40(FP), DI
-	MOVQ    words+48(FP), R8
-	VMOVUPS (R8), Y0
-	SHLQ    $0x02, DX
-	CMPQ    DI, $0x00000008
-	JLE     one
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+16(FP), DX
+	MOVQ offs+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ n+40(FP), DI
+	SHLQ $0x02, DX
+	CMPQ DI, $0x00000008
+	JLT  less
+	LEAQ -8(DI), R8
+	SHLQ $0x02, R8
 
-two:
+row:
+	MOVQ (BX), DI
+	LEAQ (CX)(DI*4), DI
+	XORQ R9, R9
+	JMP  more
+
+vector:
+	VMOVUPS (DI)(R9*1), Y0
+	VMOVUPS Y0, (AX)(R9*1)
+	ADDQ    $0x00000020, R9
+
+more:
+	CMPQ    R9, R8
+	JLT     vector
+	VMOVUPS (DI)(R8*1), Y0
+	VMOVUPS Y0, (AX)(R8*1)
+	ADDQ    $0x08, BX
+	ADDQ    DX, AX
+	DECQ    SI
+	JNE     row
+	VZEROUPPER
+	RET
+
+less:
+	MOVQ    words+48(FP), DI
+	VMOVUPS (DI), Y0
+
+part:
 	MOVQ       (BX), DI
-	VMOVUPS    (CX)(DI*4), Y1
-	VMASKMOVPS 32(CX)(DI*4), Y0, Y2
-	VMOVUPS    Y1, (AX)
+	VMASKMOVPS (CX)(DI*4), Y0, Y1
 	VMOVMSKPS  Y0, DI
 	CMPL       DI, $0x000000ff
 	JNE        part1
-	VMOVUPS    Y2, 32(AX)
+	VMOVUPS    Y1, (AX)
 	JMP        stored1
 
 part1:
-	VMASKMOVPS Y2, Y0, 32(AX)
+	VMASKMOVPS Y1, Y0, (AX)
 
 stored1:
 	ADDQ $0x08, BX
 	ADDQ DX, AX
 	DECQ SI
-	JNE  two
-	VZEROUPPER
-	RET
-
-one:
-	MOVQ       (BX), DI
-	VMASKMOVPS (CX)(DI*4), Y0, Y1
-	VMOVMSKPS  Y0, DI
-	CMPL       DI, $0x000000ff
-	JNE        part2
-	VMOVUPS    Y1, (AX)
-	JMP        stored2
-
-part2:
-	VMASKMOVPS Y1, Y0, (AX)
-
-stored2:
-	ADDQ $0x08, BX
-	ADDQ DX, AX
-	DECQ SI
-	JNE  one
+	JNE  part
 	VZEROUPPER
 	RET
 

@@ -4486,40 +4486,54 @@ part:
 // func gatherRowsAVX512(dst *float32, src *float32, ldd int, offs *int, rows int, n int, words *int32)
 // Requires: AVX, AVX512F
 TEXT ·gatherRowsAVX512(SB), NOSPLIT, $0-56
-	MOVQ      dst+0(FP), AX
-	MOVQ      src+8(FP), CX
-	MOVQ      ldd+16(FP), DX
-	MOVQ      offs+24(FP), BX
-	MOVQ      rows+32(FP), SI
-	MOVQ      n+40(FP), DI
-	MOVQ      words+48(FP), R8
-	VMOVDQU32 (R8), Z0
-	VPTESTMD  Z0, Z0, K1
-	SHLQ      $0x02, DX
-	CMPQ      DI, $0x00000010
-	JLE       one
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ldd+16(FP), DX
+	MOVQ offs+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ n+40(FP), DI
+	SHLQ $0x02, DX
+	CMPQ DI, $0x00000010
+	JLT  less
+	LEAQ -16(DI), R8
+	SHLQ $0x02, R8
 
-two:
-	MOVQ      (BX), DI
-	VMOVUPS   (CX)(DI*4), Z0
-	VMOVUPS.Z 64(CX)(DI*4), K1, Z1
-	VMOVUPS   Z0, (AX)
-	VMOVUPS   Z1, K1, 64(AX)
-	ADDQ      $0x08, BX
-	ADDQ      DX, AX
-	DECQ      SI
-	JNE       two
+row:
+	MOVQ (BX), DI
+	LEAQ (CX)(DI*4), DI
+	XORQ R9, R9
+	JMP  more
+
+vector:
+	VMOVUPS (DI)(R9*1), Z0
+	VMOVUPS Z0, (AX)(R9*1)
+	ADDQ    $0x00000040, R9
+
+more:
+	CMPQ    R9, R8
+	JLT     vector
+	VMOVUPS (DI)(R8*1), Z0
+	VMOVUPS Z0, (AX)(R8*1)
+	ADDQ    $0x08, BX
+	ADDQ    DX, AX
+	DECQ    SI
+	JNE     row
 	VZEROUPPER
 	RET
 
-one:
+less:
+	MOVQ      words+48(FP), DI
+	VMOVDQU32 (DI), Z0
+	VPTESTMD  Z0, Z0, K1
+
+part:
 	MOVQ      (BX), DI
 	VMOVUPS.Z (CX)(DI*4), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      $0x08, BX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNE       one
+	JNE       part
 	VZEROUPPER
 	RET
 

@@ -121,7 +121,7 @@ type interleave2 uint8
 // copyRows copies rows of n values; words are the mask of the last vector of a row.
 type copyRows uint8
 
-// gatherRows copies rows of n values, at most two vectors, from offsets; words are the mask of the last vector.
+// gatherRows copies rows of n values from offsets; words are the mask of rows of less than a vector.
 type gatherRows uint8
 
 // transpose transposes four rows of n values, n a multiple of four.

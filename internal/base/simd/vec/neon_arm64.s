@@ -4363,145 +4363,105 @@ TEXT ·gatherRowsNEON(SB), NOSPLIT, $0-56
 	MOVD offs+24(FP), R3
 	MOVD rows+32(FP), R6
 	MOVD n+40(FP), R7
-	MOVD words+48(FP), R8
-	FMOVQ (R8), F0
 	LSL $0x02, R2
 	CMP $0x00000004, R7
-	BLE one
+	BLT less
+	ADD $-4, R7, R8
+	LSL $0x02, R8
 
-two:
+row:
+	MOVD (R3), R7
+	ADD R7<<2, R1, R7
+	MOVD ZR, R9
+	B more
+
+vector:
+	WORD $0x3ce968e0 // FMOVQ (R7)(R9*1), F0
+	ADD R9, R0, R19
+	FMOVQ F0, (R19)
+	ADD $0x00000010, R9
+
+more:
+	CMP R8, R9
+	BLT vector
+	WORD $0x3ce868e0 // FMOVQ (R7)(R8*1), F0
+	ADD R8, R0, R19
+	FMOVQ F0, (R19)
+	ADD $0x08, R3
+	ADD R2, R0
+	SUBS $1, R6
+	BNE row
+	RET
+
+less:
+	MOVD words+48(FP), R7
+	FMOVQ (R7), F0
+
+part:
 	MOVD (R3), R7
 	ADD R7<<2, R1, R19
-	FMOVQ (R19), F1
-	MOVD $16(R19), R16
 	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered1
-	FMOVQ (R16), F2
+	FMOVQ (R19), F1
 lowered2:
-	FMOVQ F1, (R0)
-	MOVD $16(R0), R16
 	WORD $0x6eb1a81f // UMINV4S V31, V0
 	WORD $0x0e043ff1 // LANE0 V17, V31
 	CBZW R17, lowered7
-	FMOVQ F2, (R16)
+	FMOVQ F1, (R0)
 lowered8:
 	ADD $0x08, R3
 	ADD R2, R0
 	SUBS $1, R6
-	BNE two
-	RET
-
-one:
-	MOVD (R3), R7
-	ADD R7<<2, R1, R19
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered13
-	FMOVQ (R19), F1
-lowered14:
-	WORD $0x6eb1a81f // UMINV4S V31, V0
-	WORD $0x0e043ff1 // LANE0 V17, V31
-	CBZW R17, lowered19
-	FMOVQ F1, (R0)
-lowered20:
-	ADD $0x08, R3
-	ADD R2, R0
-	SUBS $1, R6
-	BNE one
+	BNE part
 	RET
 
 lowered1:
-	WORD $0x6e221c42 // EOR16B V2, V2, 2
+	WORD $0x6e211c21 // EOR16B V1, V1, 1
+	MOVD R19, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered3
-	WORD $0x0d408202 // LOAD0 V2, V16
+	WORD $0x0d408201 // LOAD0 V1, V16
 lowered3:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered4
-	WORD $0x0d409202 // LOAD1 V2, V16
+	WORD $0x0d409201 // LOAD1 V1, V16
 lowered4:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered5
-	WORD $0x4d408202 // LOAD2 V2, V16
+	WORD $0x4d408201 // LOAD2 V1, V16
 lowered5:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered6
-	WORD $0x4d409202 // LOAD3 V2, V16
+	WORD $0x4d409201 // LOAD3 V1, V16
 lowered6:
 	B lowered2
 
 lowered7:
+	MOVD R0, R16
 	WORD $0x0e043c11 // LANE0 V17, V0
 	CBZW R17, lowered9
-	WORD $0x0d008202 // STORE0 V2, V16
+	WORD $0x0d008201 // STORE0 V1, V16
 lowered9:
 	ADD $4, R16
 	WORD $0x0e0c3c11 // LANE1 V17, V0
 	CBZW R17, lowered10
-	WORD $0x0d009202 // STORE1 V2, V16
+	WORD $0x0d009201 // STORE1 V1, V16
 lowered10:
 	ADD $4, R16
 	WORD $0x0e143c11 // LANE2 V17, V0
 	CBZW R17, lowered11
-	WORD $0x4d008202 // STORE2 V2, V16
+	WORD $0x4d008201 // STORE2 V1, V16
 lowered11:
 	ADD $4, R16
 	WORD $0x0e1c3c11 // LANE3 V17, V0
 	CBZW R17, lowered12
-	WORD $0x4d009202 // STORE3 V2, V16
+	WORD $0x4d009201 // STORE3 V1, V16
 lowered12:
 	B lowered8
-
-lowered13:
-	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	MOVD R19, R16
-	WORD $0x0e043c11 // LANE0 V17, V0
-	CBZW R17, lowered15
-	WORD $0x0d408201 // LOAD0 V1, V16
-lowered15:
-	ADD $4, R16
-	WORD $0x0e0c3c11 // LANE1 V17, V0
-	CBZW R17, lowered16
-	WORD $0x0d409201 // LOAD1 V1, V16
-lowered16:
-	ADD $4, R16
-	WORD $0x0e143c11 // LANE2 V17, V0
-	CBZW R17, lowered17
-	WORD $0x4d408201 // LOAD2 V1, V16
-lowered17:
-	ADD $4, R16
-	WORD $0x0e1c3c11 // LANE3 V17, V0
-	CBZW R17, lowered18
-	WORD $0x4d409201 // LOAD3 V1, V16
-lowered18:
-	B lowered14
-
-lowered19:
-	MOVD R0, R16
-	WORD $0x0e043c11 // LANE0 V17, V0
-	CBZW R17, lowered21
-	WORD $0x0d008201 // STORE0 V1, V16
-lowered21:
-	ADD $4, R16
-	WORD $0x0e0c3c11 // LANE1 V17, V0
-	CBZW R17, lowered22
-	WORD $0x0d009201 // STORE1 V1, V16
-lowered22:
-	ADD $4, R16
-	WORD $0x0e143c11 // LANE2 V17, V0
-	CBZW R17, lowered23
-	WORD $0x4d008201 // STORE2 V1, V16
-lowered23:
-	ADD $4, R16
-	WORD $0x0e1c3c11 // LANE3 V17, V0
-	CBZW R17, lowered24
-	WORD $0x4d009201 // STORE3 V1, V16
-lowered24:
-	B lowered20
 
 // func transposeNEON(dst *float32, src *float32, ldd int, lds int, n int)
 TEXT ·transposeNEON(SB), NOSPLIT, $0-40

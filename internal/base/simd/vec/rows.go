@@ -30,7 +30,7 @@ func copyFours(dst []float32, ldd int, src []float32, lds, rows int) {
 	*(*[4]float32)(dst) = *(*[4]float32)(src)
 }
 
-// GatherRows copies rows of n values, two vectors at most, from src[offs[i]:] to dst, ldd values apart.
+// GatherRows copies rows of n values from src[offs[i]:] to dst, ldd values apart.
 func GatherRows(dst []float32, ldd int, src []float32, offs []int, n int) {
 	if len(offs) == 0 || n == 0 {
 		return

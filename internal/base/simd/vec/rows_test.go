@@ -32,10 +32,10 @@ func TestCopyRows(t *testing.T) {
 	})
 }
 
-// TestGatherRows: rows of up to two vectors are copied from anywhere, and what lies between them stays.
+// TestGatherRows: rows of no, part of a and several vectors are copied from anywhere, and what lies between them stays.
 func TestGatherRows(t *testing.T) {
 	simdtest.Each(t, func(t *testing.T) {
-		nr := max(8, 2*isa.Lanes()) // two vectors
+		nr := max(19, 3*isa.Lanes())
 		offs := []int{5, 0, 190, 7, 33}
 		for rows := range len(offs) + 1 {
 			for n := range nr + 1 {
