@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/internal/base/box"
+	"github.com/swcaffe/swcaffe/internal/base/rank"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -36,15 +38,24 @@ type detectionOutput struct {
 	background int
 	threshold  float32
 	topK, keep int // -1: all
-	suppressor box.Suppressor
+	nms        box.Suppressor
 	decode     decoder
 	byClass    part.Permuter
 	boxes      *blob.Blob
 	scores     *blob.Blob // images x classes x priors
 	save       *detectionFiles
 
-	order []int // candidates of a class
-	found []detection
+	boxData, scoreData []float32 // of boxes and scores
+
+	workers []suppression // of core groups
+	kept    [][]detection // of each image and class
+	found   []detection
+}
+
+// suppression is the state of a core group: it chooses the boxes of one class of an image at a time.
+type suppression struct {
+	box.Suppressor
+	order []int // candidates
 }
 
 // detection is a box that is kept.
@@ -63,12 +74,12 @@ func (l *detectionOutput) SetUp(_, _ []*blob.Blob) (err error) {
 		l.codes = l.classes
 	}
 	nms := p.GetNmsParam()
-	l.suppressor = box.Suppressor{Threshold: nms.GetNmsThreshold(), Eta: nms.GetEta()}
-	if !(l.suppressor.Threshold >= 0) {
-		return fmt.Errorf("nms_threshold must not be negative, it is %g", l.suppressor.Threshold)
+	l.nms = box.Suppressor{Threshold: nms.GetNmsThreshold(), Eta: nms.GetEta()}
+	if !(l.nms.Threshold >= 0) {
+		return fmt.Errorf("nms_threshold must not be negative, it is %g", l.nms.Threshold)
 	}
-	if !(l.suppressor.Eta > 0 && l.suppressor.Eta <= 1) {
-		return fmt.Errorf("eta must be positive and at most 1, it is %g", l.suppressor.Eta)
+	if !(l.nms.Eta > 0 && l.nms.Eta <= 1) {
+		return fmt.Errorf("eta must be positive and at most 1, it is %g", l.nms.Eta)
 	}
 	l.threshold, l.topK, l.keep = float32(math.Inf(-1)), -1, int(p.GetKeepTopK())
 	if p.ConfidenceThreshold != nil {
@@ -83,6 +94,7 @@ func (l *detectionOutput) SetUp(_, _ []*blob.Blob) (err error) {
 	l.decode.Coder = box.Coder{Code: box.Code(p.GetCodeType()), Plain: p.GetVarianceEncodedInTarget()}
 	l.decode.clip = p.GetClip()
 	l.boxes, l.scores = l.Device.NewBlob(0), l.Device.NewBlob(0)
+	l.workers = slices.Repeat([]suppression{{Suppressor: l.nms}}, l.Device.Machine.Spec().CoreGroups)
 	l.save, err = newDetectionFiles(p.GetSaveOutputParam(), l.classes, l.background, l.warn)
 	return err
 }
@@ -100,6 +112,7 @@ func (l *detectionOutput) Reshape(bottom, top []*blob.Blob) error {
 	}
 	l.boxes.Reshape(l.images, l.priors, l.codes, 4)
 	l.scores.Reshape(l.images, l.classes, l.priors)
+	l.kept = slices.Grow(l.kept[:0], l.images*l.classes)[:l.images*l.classes]
 	l.byClass.Reshape(&l.Base, []int{l.images, l.priors, l.classes}, []int{0, 2, 1})
 	if top[0].NumAxes() != 4 { // Forward finds the number of detections
 		top[0].Reshape(1, 1, 1, detectionValues)
@@ -109,11 +122,14 @@ func (l *detectionOutput) Reshape(bottom, top []*blob.Blob) error {
 }
 
 func (l *detectionOutput) Forward(bottom, top []*blob.Blob) error {
-	boxes, scores := l.boxes.Data(), l.scores.Data()
-	if err := l.decode.run(boxes, bottom[0].Data(), bottom[2].Data()); err != nil {
+	l.boxData, l.scoreData = l.boxes.Data(), l.scores.Data()
+	if err := l.decode.run(l.boxData, bottom[0].Data(), bottom[2].Data()); err != nil {
 		return err
 	}
-	if err := l.byClass.Run(scores, bottom[1].Data()); err != nil || !l.Device.Machine.Values() {
+	if err := l.byClass.Run(l.scoreData, bottom[1].Data()); err != nil || !l.Device.Machine.Values() {
+		return err
+	}
+	if err := l.suppress(); err != nil {
 		return err
 	}
 	l.found = l.found[:0]
@@ -143,20 +159,52 @@ func (l *detectionOutput) boxAt(d detection) box.Box {
 	if l.codes == 1 {
 		label = 0
 	}
-	return box.Of(l.boxes.Data()[4*((d.image*l.priors+d.prior)*l.codes+label):])
+	return box.Of(l.boxData[4*((d.image*l.priors+d.prior)*l.codes+label):])
+}
+
+// suppress chooses the boxes of all images and classes. On a modelled machine the management cores do, which are not charged.
+func (l *detectionOutput) suppress() error {
+	if m := l.Device.Machine; !l.MPE() {
+		return m.Resume(l, m.GroupsFor(len(l.scoreData), leastScores))
+	}
+	for unit := range l.kept {
+		l.keepBest(&l.workers[0], unit)
+	}
+	return nil
+}
+
+// leastScores is the number of scores from which on several core groups choose.
+const leastScores = 4096
+
+// Name implements cpe.Program.
+func (l *detectionOutput) Name() string { return "DetectionOutput suppression" }
+
+// RunGroup implements cpe.Program.
+func (l *detectionOutput) RunGroup(g *cpe.CoreGroup) error {
+	for i, end := g.Share(len(l.kept)); i < end; i++ {
+		l.keepBest(&l.workers[g.Index()], i)
+	}
+	return nil
+}
+
+// keepBest finds the detections of a class of an image, which unit counts.
+func (l *detectionOutput) keepBest(w *suppression, unit int) {
+	image, label := unit/l.classes, unit%l.classes
+	kept := l.kept[unit][:0]
+	if label != l.background {
+		scores := l.scoreData[unit*l.priors:][:l.priors]
+		for _, i := range w.Suppress(l.candidates(w, scores), func(i int) box.Box { return l.boxAt(detection{image: image, label: label, prior: i}) }) {
+			kept = append(kept, detection{image, label, i, scores[i]})
+		}
+	}
+	l.kept[unit] = kept
 }
 
 // detect appends an image's detections, ordered by class and score.
 func (l *detectionOutput) detect(image int) {
 	first := len(l.found)
-	for label := range l.classes {
-		if label == l.background {
-			continue
-		}
-		scores := l.scores.Data()[(image*l.classes+label)*l.priors:][:l.priors]
-		for _, i := range l.suppressor.Suppress(l.candidates(scores), func(i int) box.Box { return l.boxAt(detection{image: image, label: label, prior: i}) }) {
-			l.found = append(l.found, detection{image, label, i, scores[i]})
-		}
+	for _, kept := range l.kept[image*l.classes:][:l.classes] {
+		l.found = append(l.found, kept...)
 	}
 	found := l.found[first:]
 	if l.keep < 0 || len(found) <= l.keep {
@@ -168,23 +216,23 @@ func (l *detectionOutput) detect(image int) {
 }
 
 // candidates lists the priors whose scores exceed the threshold, the best ones first.
-func (l *detectionOutput) candidates(scores []float32) []int {
-	l.order = l.order[:0]
+func (l *detectionOutput) candidates(w *suppression, scores []float32) []int {
+	w.order = w.order[:0]
 	for i, s := range scores {
 		if s > l.threshold {
-			l.order = append(l.order, i)
+			w.order = append(w.order, i)
 		}
 	}
-	slices.SortFunc(l.order, func(a, b int) int {
+	n := len(w.order)
+	if l.topK >= 0 {
+		n = min(n, l.topK)
+	}
+	return rank.First(w.order, n, func(a, b int) int {
 		if c := cmp.Compare(scores[b], scores[a]); c != 0 {
 			return c
 		}
 		return a - b
 	})
-	if l.topK >= 0 {
-		return l.order[:min(len(l.order), l.topK)]
-	}
-	return l.order
 }
 
 // write writes the detections.

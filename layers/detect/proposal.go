@@ -10,6 +10,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/internal/base/box"
 	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/internal/base/rank"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -203,12 +204,12 @@ next:
 	return count
 }
 
-// sort orders an image's boxes by falling score. The management core does it, which is not charged.
+// sort orders the best of an image's boxes by falling score. The management core does it, which is not charged.
 func (l *proposal) sort(boxes []float32) {
 	for i := range l.order {
 		l.order[i] = i
 	}
-	slices.SortFunc(l.order, func(a, b int) int {
+	rank.First(l.order, l.before, func(a, b int) int {
 		if c := cmp.Compare(boxes[b*boxValues+4], boxes[a*boxValues+4]); c != 0 {
 			return c
 		}
