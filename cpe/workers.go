@@ -156,7 +156,7 @@ func (w *workers) end(n int) {
 	}
 }
 
-// help does the parts of workers that have not begun. Their time is that since the program began, as they could have done them (shares).
+// help does the parts of workers that have not begun. The time of such a part counts from the beginning of the program, since its worker was late by that much (shares).
 func (w *workers) help() {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in their own goroutines
 	for _, one := range w.all[:w.now.workers()] {

@@ -28,8 +28,8 @@ func RepackedCost(p *Problem) float64 {
 	return cost
 }
 
-// OffsetCost is the cost of vectors of output channels, with empty lanes in the last one. In inference, where Winograd's maps of weights are kept, many input channels of
-// few pixels cost manyOffsets as much: 1.1 to 1.8 in eight layers of the zoo, one image on AVX2.
+// OffsetCost is the cost of vectors of output channels, with empty lanes in the last one. Nets for inference compute these shapes slower than Winograd's by more than the
+// operations say: 1.1 to 1.8 times in seven layers of the zoo with 16 input channels and more (one image, AVX2). There the cost is manyOffsets times as high.
 func OffsetCost(p *Problem) float64 {
 	if p.Inference && p.Shape.C >= ManyChannels {
 		return manyOffsets * LaneCost(&p.Shape)
