@@ -37,6 +37,7 @@ step() { printf '\n== [%4d s] %s\n' "$SECONDS" "$*"; }
 fresh() {
   rm -rf "$out/root"
   mkdir -p "$out/root"/{bin,dev,proc,sys,tmp,swcaffe}
+  echo "module emulated" >"$out/root/swcaffe/go.mod" # its folders are no packages of this module
   cp "$bochs/root/usr/bin/busybox" "$out/root/bin/"
   : >"$out/root/commands"
 }

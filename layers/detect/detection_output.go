@@ -55,7 +55,8 @@ type detectionOutput struct {
 // suppression is the state of a core group: it chooses the boxes of one class of an image at a time.
 type suppression struct {
 	box.Suppressor
-	order []int // candidates
+	keys  []rank.Key // of candidates
+	order []int      // the best candidates
 }
 
 // detection is a box that is kept.
@@ -217,22 +218,22 @@ func (l *detectionOutput) detect(image int) {
 
 // candidates lists the priors whose scores exceed the threshold, the best ones first.
 func (l *detectionOutput) candidates(w *suppression, scores []float32) []int {
-	w.order = w.order[:0]
+	w.keys, w.order = slices.Grow(w.keys[:0], len(scores))[:len(scores)], w.order[:0]
+	n := 0
 	for i, s := range scores {
+		w.keys[n] = rank.KeyOf(s, i)
 		if s > l.threshold {
-			w.order = append(w.order, i)
+			n++
 		}
 	}
-	n := len(w.order)
+	most := n
 	if l.topK >= 0 {
-		n = min(n, l.topK)
+		most = l.topK
 	}
-	return rank.First(w.order, n, func(a, b int) int {
-		if c := cmp.Compare(scores[b], scores[a]); c != 0 {
-			return c
-		}
-		return a - b
-	})
+	for _, k := range rank.First(w.keys[:n], most) {
+		w.order = append(w.order, k.Index())
+	}
+	return w.order
 }
 
 // write writes the detections.

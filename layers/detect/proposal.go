@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -41,7 +40,8 @@ type proposal struct {
 	dims    [3]int // images, H and W
 
 	boxes, best, regions *blob.Blob // rows of x1, y1, x2, y2 and score: all, the best of an image, and the regions of each image
-	order                []int      // of an image's boxes
+	keys                 []rank.Key // of an image's boxes
+	order                []int      // of its best boxes, the best one first
 	counts               []int      // regions of each image
 	before               int        // boxes of an image before suppression
 
@@ -107,7 +107,7 @@ func (l *proposal) Reshape(bottom, top []*blob.Blob) error {
 	l.boxes.Reshape(dims[0], n, boxValues)
 	l.best.Reshape(l.before, boxValues)
 	l.regions.Reshape(dims[0], l.most(), boxValues)
-	l.order, l.counts = pages.Make[int](n), make([]int, dims[0])
+	l.keys, l.order, l.counts = pages.Make[rank.Key](n), pages.Make[int](l.before), make([]int, dims[0])
 	if err := l.rows.Reshape(&l.Base, n, boxValues); err != nil || l.MPE() {
 		return err
 	}
@@ -206,15 +206,12 @@ next:
 
 // sort orders the best of an image's boxes by falling score. The management core does it, which is not charged.
 func (l *proposal) sort(boxes []float32) {
-	for i := range l.order {
-		l.order[i] = i
+	for i := range l.keys {
+		l.keys[i] = rank.KeyOf(boxes[i*boxValues+4], i)
 	}
-	rank.First(l.order, l.before, func(a, b int) int {
-		if c := cmp.Compare(boxes[b*boxValues+4], boxes[a*boxValues+4]); c != 0 {
-			return c
-		}
-		return a - b
-	})
+	for i, k := range rank.First(l.keys, l.before) {
+		l.order[i] = k.Index()
+	}
 }
 
 func (l *proposal) Forward(bottom, top []*blob.Blob) error {
@@ -223,13 +220,13 @@ func (l *proposal) Forward(bottom, top []*blob.Blob) error {
 	if err := l.decodeAll(); err != nil {
 		return err
 	}
-	n, regions := len(l.order)*boxValues, 0
+	n, regions := len(l.keys)*boxValues, 0
 	for l.image = range l.dims[0] {
 		boxes := l.boxData[l.image*n:][:n]
 		if l.Device.Machine.Values() {
 			l.sort(boxes)
 		}
-		if err := l.rows.Gather(l.bestData, boxes, l.order[:l.before]); err != nil {
+		if err := l.rows.Gather(l.bestData, boxes, l.order); err != nil {
 			return err
 		}
 		if l.MPE() {

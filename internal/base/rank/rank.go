@@ -1,37 +1,52 @@
-// Package rank finds the first elements of an order without sorting all of them.
+// Package rank finds the best of many scores without sorting all of them.
 package rank
 
 import (
-	"math/bits"
+	"math"
 	"slices"
 )
 
-// First moves the n elements that come first to the front of list, in their order, and returns them; all of them if there are fewer. compare is that of
-// slices.SortFunc. Elements that compare as equal may change places.
-func First[E any](list []E, n int, compare func(a, b E) int) []E {
-	if n < len(list) {
-		divide(list, n, compare)
-		list = list[:n]
+// Key stands for a score and the index of what has it. Keys ascend from the highest score to the lowest, NaN last; those of equal scores, as 0 and -0, ascend by
+// index. They are compared as integers.
+type Key uint64
+
+// KeyOf returns the key of a score. The index must be less than 1<<32.
+func KeyOf(score float32, index int) Key {
+	u := math.Float32bits(score + 0) // -0 becomes 0
+	switch {
+	case score != score:
+		u = math.MaxUint32
+	case score >= 0:
+		u ^= math.MaxInt32 // of positive numbers, the largest has the largest bits
 	}
-	slices.SortFunc(list, compare)
-	return list
+	return Key(u)<<32 | Key(index)
 }
 
-// divide moves the n elements that come first to the front of list. It is Hoare's quickselect, with pivots a little behind place n of a sample, as Floyd and
-// Rivest choose them, so that few elements are left and processors can guess comparisons. A list whose pivots are bad time and again is sorted.
-func divide[E any](list []E, n int, compare func(a, b E) int) {
-	for tries := 2 * bits.Len(uint(len(list))); n > 0 && n < len(list); tries-- {
-		if tries == 0 {
-			slices.SortFunc(list, compare)
-			return
+// Index returns the index of a key.
+func (k Key) Index() int { return int(uint32(k)) }
+
+// First moves the n keys that come first to the front of list, in their order, and returns them; all of them if there are fewer.
+func First(list []Key, n int) []Key {
+	n = min(n, len(list))
+	if divide(list, n) {
+		slices.Sort(list[:n])
+	} else {
+		slices.Sort(list)
+	}
+	return list[:n]
+}
+
+// divide moves the n keys that come first to the front of list. It is Hoare's quickselect, with pivots from a sample, as Floyd and Rivest choose them, so that few keys are
+// left. It gives up, and returns false, where pivots are so bad that it has looked at as many keys as eight passes have.
+func divide(list []Key, n int) bool {
+	for budget := 8 * len(list); n > 0 && n < len(list); budget -= len(list) {
+		if budget < 0 {
+			return false
 		}
-		p := pivot(list, n, compare)
-		before := front(list, func(e E) bool { return compare(e, p) < 0 })
-		if before == 0 { // what equals the pivot comes first
-			before = front(list, func(e E) bool { return compare(e, p) == 0 })
-			if n <= before {
-				return
-			}
+		p := pivot(list, n)
+		before := front(list, p)
+		if before == 0 { // none comes before the pivot
+			before = front(list, p+1)
 		}
 		if n <= before {
 			list = list[:before]
@@ -39,29 +54,35 @@ func divide[E any](list []E, n int, compare func(a, b E) int) {
 			list, n = list[before:], n-before
 		}
 	}
+	return true
 }
 
-// samples is the number of elements of a sample.
+// samples is the number of keys of a sample.
 const samples = 64
 
-// pivot returns an element that is probably a little behind the n that come first; of a short list the one in the middle.
-func pivot[E any](list []E, n int, compare func(a, b E) int) E {
+// pivot returns a key that is probably a little behind the n that come first, or before the last of them where they are the larger part: the smaller part is left. Of a short list it
+// is the key in the middle.
+func pivot(list []Key, n int) Key {
 	if len(list) < 8*samples {
 		return list[len(list)/2]
 	}
-	var sample [samples]E
+	var sample [samples]Key
 	for i := range sample {
 		sample[i] = list[i*(len(list)/samples)]
 	}
-	slices.SortFunc(sample[:], compare)
-	return sample[min(samples-1, n*samples/len(list)+3)]
+	slices.Sort(sample[:])
+	place := n * samples / len(list)
+	if 2*n <= len(list) {
+		return sample[min(place+3, samples-1)]
+	}
+	return sample[max(place-3, 0)]
 }
 
-// front moves the elements of which is is true to the front of list, and returns their number.
-func front[E any](list []E, is func(e E) bool) (n int) {
-	for i, e := range list {
-		if is(e) {
-			list[n], list[i] = e, list[n]
+// front moves the keys less than a limit to the front of list, and returns their number.
+func front(list []Key, limit Key) (n int) {
+	for i, k := range list {
+		if k < limit {
+			list[n], list[i] = k, list[n]
 			n++
 		}
 	}
