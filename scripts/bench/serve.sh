@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures swcaffe serve: milliseconds from the start of the process until it is ready; throughput at saturation beside what `time -forward_only` gives at its best batch, latencies at
 # 80 % of the load at saturation, and the answers at 4 times that load; then each two nets together, on one server; and beside each, ONNX Runtime behind a server of Node's. A table at
-# the end has each figure with what is asked of it. With -seconds 4 it takes about six minutes. Each request has images as binary FP32. The load comes from a process of its own on
+# the end has each figure with what is asked of it. With -seconds 4 it takes about eight minutes. Each request has images as binary FP32. The load comes from a process of its own on
 # the same computer, which takes some of the cores: npm's autocannon, and for latencies vegeta, whose requests are evenly apart (autocannon sends those of a second at its beginning); the
 # load at saturation of which it sends 80 % is vegeta's own. Latencies are measured five times; the middle one counts. So the seconds that the processors spend on an image are printed too, in the server with its kernel's part, and in the
 # direct run: their ratio holds also where the load takes cores, but not where other programs run. The ratios of the second kind are to the direct images times the part of the cores' time
@@ -113,6 +113,22 @@ again() {
   speed[$1]=$(node -p "(($before + ${now[$1]}) / 2).toFixed(1)")
 }
 
+# alone NET prints by window, the middle one first, the 99th percentile over the median that requests at 80 % of the load would have in a server that takes no time but the net's: runs of
+# one request each, as long as those of time -forward_only, one after the other. That much of a tail is the computer's own.
+alone() {
+  local items=${images_of[$1]} speed
+  read -r speed _ < <(run_direct "$1" "$items" "$iterations")
+  run_direct "$1" "$items" "$(node -p "Math.ceil($windows * ($seconds / 2 + 1) * 0.8 * $speed / $items)")" >/dev/null
+  node -p "
+    const times = [...require('fs').readFileSync('$dir/time.log', 'utf8').matchAll(/Iteration: \\d+ forward time: (\\S+) ms/g)].map(m => +m[1]);
+    const gap = times.reduce((a, b) => a + b) / times.length / 0.8, many = Math.floor(times.length / $windows);
+    let free = 0;
+    const waits = times.map((t, i) => (free = Math.max(free, i * gap) + t) - i * gap);
+    const tails = [...Array($windows).keys()].map(k => waits.slice(k * many, (k + 1) * many).sort((a, b) => a - b)).map(w => (w[Math.floor(0.99 * many)] / w[many >> 1]).toFixed(2));
+    tails.sort((a, b) => a - b);
+    tails[$windows >> 1] + ' (' + tails.join(' ') + ')'"
+}
+
 # body NET writes a request for a net, whose server is at url.
 body() {
   curl -fsS "$url/v2/models/$1" >"$dir/about.json"
@@ -213,12 +229,13 @@ served() { field "$dir/$1.json" "(r[${2:-0}]['2xx'] * $3 / r[${2:-0}].duration).
 connections=$((4 * batch)) queue=$connections
 too='(r[0].statusCodeStats["429"] || {count: 0}).count'
 printf '%-10s %9s %6s %9s %9s %6s %9s %8s %8s %6s %8s %8s %8s %8s %6s %9s\n' net direct/s batch 'cpu ms' served/s ratio 'cpu ms' 'p50 80%' 'p99 80%' ratio 'x4 200s' 'x4 429s' 'x4 other' 'p50 x4' ratio ORT/s
-declare -A best long now speed starting held tails
+declare -A best long now speed starting held tails own
 for net in "${nets[@]}"; do
   prepare "$net"
   items=${images_of[$net]}
   starting[$net]=$(starts "$net")
   direct "$net"
+  own[$net]=$(alone "$net")
   serve "$net"
   held[$net]=$(resident)
   body "$net"
@@ -303,7 +320,7 @@ if ((${#nets[@]} > 1)); then
   done
 fi
 echo
-for net in "${nets[@]}"; do echo "$net: ready after ${starting[$net]}; ${held[$net]} MB with all plans; at 80 %, the 99th percentile over the median by window: ${tails[$net]}"; done
+for net in "${nets[@]}"; do echo "$net: ready after ${starting[$net]}; ${held[$net]} MB with all plans; at 80 %, the 99th percentile over the median by window: ${tails[$net]}; in a server that takes no time of its own ${own[$net]}"; done
 if command -v cc >/dev/null; then
   cc -O2 -pthread -o "$dir/read" scripts/bench/read.c
   for net in "${nets[@]}"; do "$dir/read" "$dir/$net.caffemodel"; done
