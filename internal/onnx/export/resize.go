@@ -105,8 +105,8 @@ func (l *layer) unpoolStride() [2]int {
 	return [2]int{int(p.GetStride()), int(p.GetStride())}
 }
 
-// unpoolWindows adds each value to its window: a ConvTranspose by channel with ones, of which the top keeps a part, or gets zeros at its
-// ends. AVE divides the values before by the numbers of pixels that their windows have in the top.
+// unpoolWindows adds each value to its window: a ConvTranspose by channel with ones, of which the top keeps a part. If the top is larger, the kernel has zeros at its ends: a Pad in their
+// place would have zeros that ONNX Runtime does not see where a MaxPool reads them. AVE divides the values before by the numbers of pixels that their windows have in the top.
 func (l *layer) unpoolWindows() string {
 	p, stride := l.p.GetUnpoolingParam(), l.unpoolStride()
 	kernel := [2]int{int(p.GetKernelSize()), int(p.GetKernelSize())}
@@ -129,13 +129,14 @@ func (l *layer) unpoolWindows() string {
 		}
 		x = l.node("Mul", []string{x, l.array("parts", part, 1, 1, in[0], in[1])})
 	}
-	ones := slices.Repeat([]float32{1}, c*kernel[0]*kernel[1])
-	y := l.node("ConvTranspose", []string{x, l.array("window", ones, c, 1, kernel[0], kernel[1])}, attr{"strides", []int{stride[0], stride[1]}}, attr{"group", c})
+	high, wide := kernel[0]+max(0, out[0]-full[0]), kernel[1]+max(0, out[1]-full[1])
+	one := make([]float32, high*wide)
+	for i := range kernel[0] {
+		copy(one[i*wide:], slices.Repeat([]float32{1}, kernel[1]))
+	}
+	y := l.node("ConvTranspose", []string{x, l.array("window", slices.Repeat(one, c), c, 1, high, wide)}, attr{"strides", []int{stride[0], stride[1]}}, attr{"group", c})
 	if full[0] > out[0] || full[1] > out[1] {
 		y = l.node("Slice", []string{y, l.ints("starts", 0, 0), l.ints("ends", out[0], out[1]), l.ints("axes", 2, 3)})
-	}
-	if full[0] < out[0] || full[1] < out[1] {
-		y = l.node("Pad", []string{y, l.ints("pads", 0, 0, 0, 0, 0, 0, max(0, out[0]-full[0]), max(0, out[1]-full[1]))})
 	}
 	return y
 }
