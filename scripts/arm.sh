@@ -8,6 +8,7 @@
 #   simd       the tests of vector kernels, whole
 #   kernels    the tests of cpe/kernel, -short
 #   layers     the tests of layers, -short
+#   nets       the tests of cpe, net and solver, -short
 #   lenet      LeNet's training for some iterations of 8 images: the losses are those of this computer, to the six digits of the log
 #   random     random problems for N seconds, at the level of NEON
 #   count      multiply-adds an instruction (scripts/arm_instructions.py)
@@ -25,7 +26,7 @@ while [[ "${1:-}" == -* ]]; do
   esac
   shift 2
 done
-parts=${*:-platforms simd kernels layers lenet random count}
+parts=${*:-platforms simd kernels layers nets lenet random count}
 out=build/arm64
 mkdir -p "$out"
 step() { printf '\n== [%4d s] %s\n' "$SECONDS" "$*"; }
@@ -42,6 +43,7 @@ platforms() {
 simd() { tests ./internal/base/simd/...; }
 kernels() { tests -short ./cpe/kernel/...; }
 layers() { tests -short ./layers/...; }
+nets() { tests -short ./cpe ./net ./solver; }
 
 lenet() {
   local here folder
