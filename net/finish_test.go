@@ -152,3 +152,55 @@ func sameOutput(t *testing.T, n, want *Net) {
 		t.Fatalf("results are %v, want %v", got[:4], want[:4])
 	}
 }
+
+// TestFinishedOnSharedData: layers in place on a blob that has another one's data, as behind a Flatten, give the results of a net that arranges nothing, whatever reads them.
+func TestFinishedOnSharedData(t *testing.T) {
+	const data = `
+	layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 3 dim: 5 dim: 6 dim: 4 } data_filler { type: "gaussian" } } }
+	layer { name: "t" type: "Convolution" bottom: "x" top: "t" convolution_param { num_output: 8 kernel_size: 3 weight_filler { type: "msra" } } }`
+	sharing := map[string]string{
+		"Flatten": `layer { name: "f" type: "Flatten" bottom: "t" top: "f" }`,
+		"Reshape": `layer { name: "f" type: "Reshape" bottom: "t" top: "f" reshape_param { shape { dim: 0 dim: 8 dim: -1 } } }`,
+		"Split":   `layer { name: "f" type: "Split" bottom: "t" top: "f" top: "g" } layer { name: "silence" type: "Silence" bottom: "g" }`,
+		"Concat":  `layer { name: "f" type: "Concat" bottom: "t" top: "f" }`,
+		"nothing": `layer { name: "f" type: "Power" bottom: "t" top: "f" power_param { scale: 1.5 } }`,
+	}
+	middles := map[string]string{
+		"Scale":             `layer { name: "m" type: "Scale" bottom: "f" top: "f" scale_param { bias_term: true filler { type: "gaussian" } bias_filler { type: "gaussian" } } }`,
+		"Bias":              `layer { name: "m" type: "Bias" bottom: "f" top: "f" bias_param { filler { type: "gaussian" } } }`,
+		"BatchNorm":         `layer { name: "m" type: "BatchNorm" bottom: "f" top: "f" }`,
+		"BatchNorm, Scale":  normOf("f", "f"),
+		"PReLU":             actOf("PReLU", "f", "f"),
+		"Scale, then ReLU6": `layer { name: "m" type: "Scale" bottom: "f" top: "f" scale_param { filler { type: "gaussian" } } }` + actOf("ReLU6", "f", "f"),
+	}
+	lasts := map[string]string{"sum": sumOf("f", "f", "y"), "BatchNorm, Scale": normOf("f", "y"), "Softmax": actOf("Softmax", "f", "y")}
+	for _, kind := range []string{"ReLU", "TanH", "Sigmoid", "ELU", "PReLU", "Power", "AbsVal", "HardSwish", "Dropout"} {
+		lasts[kind] = actOf(kind, "f", "y")
+	}
+	for share, first := range sharing {
+		for middle, second := range middles {
+			for last, third := range lasts {
+				t.Run(share+"/"+middle+"/"+last, func(t *testing.T) {
+					open := func(arranged bool, without ...string) *Net {
+						n := buildWith(t, data+first+second+third, func(o *Options) {
+							o.State, o.Economise, o.ForwardOnly, o.Without = MergeState(caffepb.Phase_TEST), arranged, arranged, without
+						})
+						n.fillStatistics()
+						if _, err := n.Forward(); err != nil {
+							t.Fatal(err)
+						}
+						return n
+					}
+					want := open(false).Blob("y").Data()
+					for _, n := range []*Net{open(true), open(true, "fold")} {
+						for i, got := range n.Blob("y").Data() {
+							if d := got - want[i]; !(d < 1e-4 && d > -1e-4) {
+								t.Fatalf("value %d is %g, without passes %g", i, got, want[i])
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+}

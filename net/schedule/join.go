@@ -59,7 +59,8 @@ func finish(p *Plan) error {
 }
 
 // mayFinish reports whether node i can also do the task behind, which reads the top of the last task that node i does: nobody requested that top, unless
-// the task works in place, as it must where Backward runs, and it then keeps nothing for Backward; the task's other bottoms are written before node i runs; and the task overwrites none of its bottoms.
+// the task works in place, as it must where Backward runs, and it then keeps nothing for Backward; the task's other bottoms are written before node i runs; and the task overwrites none of its bottoms. A top that is to move has its data alone: behind a Flatten, an in-place layer's top is also
+// the Flatten's bottom.
 func (p *Plan) mayFinish(i int, last, behind *Task) bool {
 	t := p.Tasks[i]
 	if len(behind.Tops) != 1 { // Silence has no top
@@ -73,6 +74,9 @@ func (p *Plan) mayFinish(i int, last, behind *Task) bool {
 	if after != before && p.Kept[last.last().TopIDs[0]] || first < 0 || first > 0 && !behind.traits.Is.Symmetric || before.Count() != after.Count() {
 		return false
 	}
+	if after != before && p.shares(before) {
+		return false
+	}
 	others := others(last, behind)
 	for _, b := range others {
 		if b == before || p.writtenFrom(i, b) {
@@ -80,6 +84,13 @@ func (p *Plan) mayFinish(i int, last, behind *Task) bool {
 		}
 	}
 	return !slices.ContainsFunc(slices.Concat(t.Bottoms, others), after.SharesData)
+}
+
+// shares reports whether other blobs of the net have a blob's data.
+func (p *Plan) shares(b *blob.Blob) bool {
+	return slices.ContainsFunc(p.Nodes, func(d *Node) bool {
+		return slices.ContainsFunc(d.Tops, func(o *blob.Blob) bool { return o != b && o.SharesData(b) })
+	})
 }
 
 // others lists the bottoms of a task behind task t that are not the top of t.
