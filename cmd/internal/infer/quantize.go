@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/swcaffe/swcaffe/cpe"
@@ -74,6 +75,8 @@ func (o *quantizeOptions) check() error {
 		return cli.Usagef("-iterations %d: at least one batch is needed", o.iterations)
 	case !(o.percentile > 50 && o.percentile <= 100):
 		return cli.Usagef("-percentile %g: it must be above 50, and 100 at most", o.percentile)
+	case !slices.Contains(quantise.Methods, o.method):
+		return cli.Usagef("-method %s: there are %s", o.method, strings.Join(quantise.Methods, ", "))
 	}
 	return nil
 }
@@ -105,6 +108,9 @@ func quantize(e *cli.Env, o *quantizeOptions) error {
 	if err != nil {
 		return err
 	}
+	if keep != nil && !slices.ContainsFunc(file.Param.GetLayer(), func(l *caffepb.LayerParameter) bool { return keep.MatchString(l.GetName()) }) {
+		return cli.Usagef("-keep %s: no layer of %s has such a name", o.keep, o.model)
+	}
 	if err := os.MkdirAll(o.folder, 0o777); err != nil {
 		return cli.FlagError("o", err)
 	}
@@ -117,8 +123,8 @@ func quantize(e *cli.Env, o *quantizeOptions) error {
 	}
 	bar := cli.NewProgress(e.Stderr, 2*o.iterations, "batches")
 	load := func(n *swnet.Net) error {
-		if o.data == "" {
-			warnUnfed(e, n)
+		if l := unfed(n); l != nil && o.data == "" {
+			return fmt.Errorf("layer %q has type Input, so that all inputs would be measured as 0: -data SOURCE gives it images; or give a net with data layers, as a train_val.prototxt", l.GetName())
 		}
 		return solver.LoadTrained(n, o.weights, e.Log)
 	}

@@ -48,11 +48,19 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 
 // warnUnfed warns of inputs, in a command that takes data from the net's own layers alone.
 func warnUnfed(e *cli.Env, n *swnet.Net) {
+	if l := unfed(n); l != nil {
+		e.Log.Warnf("Layer %q has type Input, which gets no data here and is 0: give a net with data layers, as a train_val.prototxt", l.GetName())
+	}
+}
+
+// unfed returns the first Input layer, nil if there is none.
+func unfed(n *swnet.Net) *caffepb.LayerParameter {
 	for i := range n.NumLayers() {
 		if l := n.LayerParam(i); l.GetType() == "Input" {
-			e.Log.Warnf("Layer %q has type Input, which gets no data here and is 0: give a net with data layers, as a train_val.prototxt", l.GetName())
+			return l
 		}
 	}
+	return nil
 }
 
 // repeats is what a command has said of items that repeat. Whether they do may only be known after the last batch.

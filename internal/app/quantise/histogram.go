@@ -154,38 +154,47 @@ func (h *histogram) squaredError(in Input) (sum float64) {
 }
 
 // divergence is the information that is lost by rounding: the Kullback-Leibler divergence of the values' distribution, in which those beyond the range
-// count at its ends, from the one where the values of a step are spread evenly over the step's bins that have values.
+// count at its ends, from the one where the values of a step are spread evenly over the step's bins that have values. The ends are the outermost steps that have values within the range: of
+// pixels and of few values, many steps have none. Without any it is infinite.
 func (h *histogram) divergence(in Input) float64 {
-	var steps [quant.MostInput + 1]struct{ values, inside, bins float64 }
+	var steps [quant.MostInput + 1]struct{ values, bins float64 }
 	scale, zero := float64(in.Scale), float64(in.Zero)
-	at := func(x float64) (int, bool) {
-		q := math.RoundToEven(x/scale) + zero
-		return int(max(0, min(quant.MostInput, q))), q >= 0 && q <= quant.MostInput
-	}
-	all := 0.0
+	at := func(x float64) int { return int(max(-1, min(quant.MostInput+1, math.RoundToEven(x/scale)+zero))) } // -1, or 256: beyond the range
+	first, last := -1, -1
+	var below, above, all float64
 	h.each(func(x, n float64) {
-		i, inside := at(x)
-		if all += n; inside {
-			steps[i].inside += n
+		all += n
+		switch i := at(x); {
+		case i < 0:
+			below += n
+		case i > quant.MostInput:
+			above += n
+		default:
+			if first < 0 {
+				first = i
+			}
+			last = i
+			steps[i].values += n
 			steps[i].bins++
 		}
-		steps[i].values += n
 	})
-	sum, kept := 0.0, 0.0
-	for _, s := range steps {
-		kept += s.inside
+	if first < 0 {
+		return math.Inf(1)
 	}
+	sum, kept := 0.0, all-below-above
 	h.each(func(x, n float64) {
-		i, inside := at(x)
-		if !inside {
+		i := at(x)
+		if i < 0 || i > quant.MostInput {
 			return
 		}
 		s := steps[i]
-		p := n / all
-		if i == 0 || i == quant.MostInput { // the values beyond the range are where the last bins are
-			p += (s.values - s.inside) / s.bins / all
+		if i == first {
+			n += below / s.bins
 		}
-		sum += p * math.Log(p/(s.inside/s.bins/kept))
+		if i == last {
+			n += above / s.bins
+		}
+		sum += n / all * math.Log(n/all/(s.values/s.bins/kept))
 	})
 	return sum
 }

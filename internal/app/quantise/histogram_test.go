@@ -50,6 +50,49 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestChooseOfFewValues: of pixels less a mean, and of a few values, hardly any lie beyond the range of any method: a range whose last steps have no values costs what it cuts off. A
+// divergence is never negative.
+func TestChooseOfFewValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for turn := range 40 {
+		few := 256
+		if turn%2 == 1 {
+			few = 2 + r.IntN(30)
+		}
+		values := make([]float32, 20000)
+		for i := range values {
+			switch k := r.IntN(few); {
+			case few == 256:
+				values[i] = float32(k) - 128
+			default:
+				values[i] = float32(k*k%(few+3)) - 2
+			}
+		}
+		var h histogram
+		h.add(values)
+		for _, method := range Methods {
+			in, err := h.choose(method, 99.99)
+			if err != nil {
+				t.Fatal(err)
+			}
+			beyond := 0
+			for _, v := range values {
+				if q := math.RoundToEven(float64(v)/float64(in.Scale)) + float64(in.Zero); q < 0 || q > quant.MostInput {
+					beyond++
+				}
+			}
+			if share := float64(beyond) / float64(len(values)); share > 0.02 && method != "mse" { // which weighs a large value's error against all others
+				t.Errorf("%d values, %s: a share of %.3f is beyond %+v", few, method, share, in)
+			}
+		}
+		for k := range 60 {
+			if d := h.divergence(covering(h.least*float64(60-k)/60, h.top*float64(k+1)/60)); !(d >= -1e-12) {
+				t.Errorf("%d values: divergence %g", few, d)
+			}
+		}
+	}
+}
+
 // squared is the squared error of rounding values.
 func squared(t *testing.T, in Input, values []float32) (sum float64) {
 	s, err := quant.New(in.Scale, in.Zero, nil, 1)

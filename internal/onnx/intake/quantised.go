@@ -6,18 +6,27 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
 
 // A model in 8 bits has QuantizeLinear and DequantizeLinear before its products, and its weights as bytes behind DequantizeLinear (QDQ). A layer whose input and
-// weights both pass them gets a quantization_param and computes the same in INT8. Elsewhere these pairs are left out: the values stay in fp32.
+// weights both pass them gets a quantization_param and computes the same in INT8. Elsewhere the values stay in fp32, and a Clip layer takes the place of a pair: bytes end at 0 and 255, and
+// tools that quantise take out the ReLU before a pair whose zero point is the least byte.
 
 // rounding is what QuantizeLinear does to a value: byte b stands for (b-zero)*scale.
 type rounding struct {
 	scale float32
 	zero  uint8
 	bytes bool // the value is the bytes, which DequantizeLinear alone may read
+	ended bool // the value is within the range of the bytes
+}
+
+// ends returns the values of the least and the largest byte.
+func (r *rounding) ends() *caffepb.LayerParameter {
+	value := func(b int) *float32 { return proto.Float32(float32(b-int(r.zero)) * r.scale) }
+	return &caffepb.LayerParameter{ClipParam: &caffepb.ClipParameter{Min: value(0), Max: value(quant.MostInput)}}
 }
 
 // steps are the scales of weights that were bytes: one, or one for each place along an axis.
@@ -78,7 +87,7 @@ func quantizeLinear(n *node) error {
 	return nil
 }
 
-// dequantizeLinear gives the value that the bytes stand for.
+// dequantizeLinear gives the value that the bytes stand for. Layers in INT8 end it at the bytes' range themselves.
 func dequantizeLinear(n *node) error {
 	v, err := n.input(0)
 	if err != nil {
@@ -94,10 +103,42 @@ func dequantizeLinear(n *node) error {
 	case r.scale != v.rounded.scale || r.zero != v.rounded.zero:
 		return fmt.Errorf("its scale %g and zero point %d are not those of the QuantizeLinear before it, %g and %d", r.scale, r.zero, v.rounded.scale, v.rounded.zero)
 	}
-	made := *v
-	made.rounded = r
-	n.set(0, &made)
 	n.roundings++
+	product := func(reader *onnxpb.NodeProto, input int) bool { return input == 0 && slices.Contains(products, reader.GetOpType()) }
+	if n.everyReader(n.GetOutput()[0], 0, product) {
+		made := *v
+		made.rounded = r
+		n.set(0, &made)
+		return nil
+	}
+	if v, err = n.settled(v); err != nil {
+		return err
+	}
+	if err := n.one("Clip", r.ends(), []*value{v}); err != nil {
+		return err
+	}
+	r.ended = true
+	out := n.values[n.GetOutput()[0]]
+	out.perm, out.rounded, out.positive = v.perm, r, v.positive || r.zero == 0
+	return nil
+}
+
+// endBefore puts a Clip layer before layer first and those behind it, between them and the value that the node reads.
+func (n *node) endBefore(first int, r *rounding) error {
+	v, end := n.values[n.GetInput()[0]], len(n.net.Layer)
+	tops, err := n.add("Clip", r.ends(), []*value{{blob: v.blob, shape: v.shape}}, nil, v.blob+"_ended")
+	if err != nil {
+		return err
+	}
+	clip := n.net.Layer[end]
+	for _, l := range n.net.Layer[first:end] {
+		for i, b := range l.Bottom {
+			if b == v.blob {
+				l.Bottom[i] = tops[0].blob
+			}
+		}
+	}
+	n.net.Layer = slices.Insert(n.net.Layer[:end:end], first, clip)
 	return nil
 }
 
@@ -169,14 +210,23 @@ func (t *translator) roundingBefore(name string, nodes int) *rounding {
 // products are the operators that may become layers in INT8.
 var products = []string{"Conv", "Gemm", "MatMul"}
 
-// quantise gives the layer that the node has become, one of those from layer first on, the scales of its input and weights.
-func (n *node) quantise(first int) {
+// quantise gives the layer that the node has become, one of those from layer first on, the scales of its input and weights. If it has none for INT8, its input ends where the bytes end.
+func (n *node) quantise(first int) error {
 	if !slices.Contains(products, n.GetOpType()) {
-		return
+		return nil
 	}
-	x, w := n.roundingBefore(n.GetInput()[0], len(n.model.GetGraph().GetNode())), n.values[n.GetInput()[1]]
-	if x == nil || w == nil || w.steps == nil || n.float("alpha", 1) != 1 {
-		return
+	x := n.roundingBefore(n.GetInput()[0], len(n.model.GetGraph().GetNode()))
+	if x == nil || n.inBytes(first, x) || x.ended {
+		return nil
+	}
+	return n.endBefore(first, x)
+}
+
+// inBytes gives the layer that the node has become its quantization_param, and reports whether it could.
+func (n *node) inBytes(first int, x *rounding) bool {
+	w := n.values[n.GetInput()[1]]
+	if w == nil || w.steps == nil || n.float("alpha", 1) != 1 {
+		return false
 	}
 	for _, l := range n.net.Layer[first:] {
 		outputs, axis := l.GetConvolutionParam().GetNumOutput(), 0
@@ -189,23 +239,25 @@ func (n *node) quantise(first int) {
 		}
 		if _, err := quant.New(x.scale, uint32(x.zero), w.steps.scales, int(outputs)); err != nil {
 			n.notes = append(n.notes, fmt.Sprintf("Layer %q stays in fp32: %v", l.GetName(), err))
-			return
+			return false
 		}
-		if s := w.steps; len(s.scales) == 1 || s.axis == axis {
-			l.QuantizationParam = &caffepb.QuantizationParameter{InputScale: proto.Float32(x.scale), WeightScale: slices.Clone(s.scales)}
-			if x.zero != 0 {
-				l.QuantizationParam.InputZeroPoint = proto.Uint32(uint32(x.zero))
-			}
-			n.net.Precision = caffepb.Precision_INT8.Enum()
-			n.quantised++
+		if s := w.steps; len(s.scales) > 1 && s.axis != axis {
+			return false
 		}
-		return
+		l.QuantizationParam = &caffepb.QuantizationParameter{InputScale: proto.Float32(x.scale), WeightScale: slices.Clone(w.steps.scales)}
+		if x.zero != 0 {
+			l.QuantizationParam.InputZeroPoint = proto.Uint32(uint32(x.zero))
+		}
+		n.net.Precision = caffepb.Precision_INT8.Enum()
+		n.quantised++
+		return true
 	}
+	return false
 }
 
 // noteRoundings says what roundings have become.
 func (t *translator) noteRoundings() {
 	if t.roundings > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d layers compute in INT8; of %d values that the model rounds to bytes, those that other layers read stay in fp32", t.quantised, t.roundings))
+		t.notes = append(t.notes, fmt.Sprintf("%d layers compute in INT8; of %d values that the model rounds to bytes, those that other layers read stay in fp32, within the range of the bytes", t.quantised, t.roundings))
 	}
 }

@@ -142,8 +142,83 @@ func TestQuantisedScales(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := build(t, r)
-	if again.Precision(1) != "fp32" || again.Precision(3) != "int8" || !strings.Contains(strings.Join(r.Notes, "\n"), `Layer "a" stays in fp32: weight_scale 1 is 0`) {
-		t.Errorf("layers in %s and %s, notes %q", again.Precision(1), again.Precision(3), r.Notes)
+	again, precisions := build(t, r), map[string]string{}
+	for i := range again.NumLayers() {
+		precisions[again.LayerName(i)] = again.Precision(i)
+	}
+	if precisions["a"] != "fp32" || precisions["b"] != "int8" || !strings.Contains(strings.Join(r.Notes, "\n"), `Layer "a" stays in fp32: weight_scale 1 is 0`) {
+		t.Errorf("layers in %s and %s, notes %q", precisions["a"], precisions["b"], r.Notes)
+	}
+}
+
+// bytes adds a constant of bytes.
+func (b *maker) bytes(name string, kind elementType, dims []int64, values ...int32) *maker {
+	b.m.Graph.Initializer = append(b.m.Graph.Initializer, &onnxpb.TensorProto{Name: proto.String(name), DataType: proto.Int32(int32(kind)), Dims: dims, Int32Data: values})
+	return b
+}
+
+// reals adds a constant of floats.
+func (b *maker) reals(name string, dims []int64, values ...float32) *maker {
+	b.m.Graph.Initializer = append(b.m.Graph.Initializer, &onnxpb.TensorProto{Name: proto.String(name), DataType: proto.Int32(int32(float32s)), Dims: dims, FloatData: values})
+	return b
+}
+
+// pair adds a QuantizeLinear and a DequantizeLinear, whose output is called name.
+func (b *maker) pair(name, input string, scale float32, kind elementType, zero int32) *maker {
+	b.bound(name+"_scale", scale).bytes(name+"_zero", kind, nil, zero)
+	operands := " " + name + "_scale " + name + "_zero"
+	return b.node(name+"_bytes", "QuantizeLinear", input+operands).node(name, "DequantizeLinear", name+"_bytes"+operands)
+}
+
+// TestQuantisedEnds: values that pass bytes end at the least and the largest one, whoever reads them. Tools that quantise take out a ReLU there.
+func TestQuantisedEnds(t *testing.T) {
+	kernel := list("kernel_shape", 1, 1)
+	begin := func(scale float32, kind elementType, zero int32) *maker { // the values -1, 1, -2 and 2, times 1
+		b := newModel(13, 1, 1, 2, 2).bound("one", 0.01).bytes("weight", int8s, []int64{1, 1, 1, 1}, 100).node("w", "DequantizeLinear", "weight one").pair("d", "x", 0.02, uint8s, 128)
+		return b.node("c", "Conv", "d w").pair("q", "c", scale, kind, zero)
+	}
+	relu := func() *maker { return begin(0.01, uint8s, 0) }
+	for _, c := range []struct {
+		name string
+		b    *maker
+		want [4]float64
+		int8 int // layers
+	}{
+		{"pooling", relu().node("y", "MaxPool", "q", kernel), [4]float64{0, 1, 0, 2}, 1},
+		{"signed bytes", begin(0.01, int8s, -128).node("y", "MaxPool", "q", kernel), [4]float64{0, 1, 0, 2}, 1},
+		{"the largest byte", begin(0.005, uint8s, 0).node("y", "MaxPool", "q", kernel), [4]float64{0, 1, 0, 1.275}, 1},
+		{"bytes around 0", begin(0.01, uint8s, 128).node("y", "Sigmoid", "q").node("z", "Sigmoid", "y"), [4]float64{}, 1},
+		{"a sum", relu().node("y", "Add", "q d"), [4]float64{-1, 2, -2, 4}, 1},
+		{"an output", relu(), [4]float64{0, 1, 0, 2}, 1},
+		{"a product in bytes", relu().node("y", "Conv", "q w"), [4]float64{0, 1, 0, 2}, 2},
+		{"a product in fp32", relu().reals("float", []int64{1, 1, 1, 1}, 3).node("y", "Conv", "q float", list("pads", 0, 0, 0, 0)), [4]float64{0, 3, 0, 6}, 1},
+		{"a padded product in fp32", relu().reals("float", []int64{1, 1, 2, 1}, 0, 3).node("y", "Conv", "q float", list("pads", 0, 0, 1, 0)), [4]float64{0, 6, 0, 0}, 1},
+		{"a matrix in fp32", relu().node("f", "Flatten", "q").reals("float", []int64{4, 4}, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1).node("y", "MatMul", "f float"), [4]float64{0, 1, 0, 2}, 1},
+		{"two readers", relu().node("p", "Conv", "q w").node("m", "MaxPool", "q", kernel).node("y", "Add", "p m"), [4]float64{0, 2, 0, 4}, 2},
+		{"transposed", relu().node("r", "Transpose", "q", list("perm", 0, 1, 3, 2)).node("s", "MaxPool", "r", kernel).node("y", "Transpose", "s", list("perm", 0, 1, 3, 2)), [4]float64{0, 1, 0, 2}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := Net(&onnx.Model{ModelProto: c.b.m, Path: "test.onnx"}, 1, onnxtest.Device(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, layers := build(t, r), 0
+			for i := range n.NumLayers() {
+				if n.Precision(i) == "int8" {
+					layers++
+				}
+			}
+			if layers != c.int8 {
+				t.Errorf("%d layers in INT8, want %d", layers, c.int8)
+			}
+			copy(n.Blob("x").Data(), []float32{-1, 1, -2, 2})
+			forward(t, n)
+			if c.want == [4]float64{} {
+				for i, x := range []float64{-1, 1, -1.28, 1.27} { // bytes from -1.28 to 1.27
+					c.want[i] = 1 / (1 + math.Exp(-1/(1+math.Exp(-x))))
+				}
+			}
+			compare(t, "the output", n.Blob(c.b.m.Graph.Output[0].GetName()).Data(), c.want[:], 1e-5)
+		})
 	}
 }

@@ -195,7 +195,9 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 		return err
 	}
 	n.setTypes()
-	n.quantise(first)
+	if err := n.quantise(first); err != nil {
+		return err
+	}
 	n.nameLast(first)
 	for k, out := range p.GetOutput() {
 		if out != "" && t.values[out] == nil && t.readers[out] > 0 {
