@@ -13,6 +13,7 @@ import (
 // ImageList is a Source of image files listed in a text file, one "path label" or "path path-of-labels" a line. It keeps the order of the
 // file, or shuffles it anew in each epoch. A record holds the image's name and its label or their name; the Decoder reads the files.
 type ImageList struct {
+	file    string
 	items   []imageItem
 	shuffle bool
 	seed    uint64
@@ -25,6 +26,7 @@ type imageItem struct {
 	path   string
 	label  int
 	labels string // of OpenImagePairs: the path of the labels' image
+	line   int    // of the list, from 1 on
 }
 
 // OpenImageList reads the list in file and prepends root to each path, without adding a slash. A list without labels gives every
@@ -77,7 +79,7 @@ func openList(file string, shuffle bool, seed uint64, read func(line string) ([]
 		return nil, fmt.Errorf("image list: %w", err)
 	}
 	defer f.Close()
-	s := &ImageList{shuffle: shuffle, seed: seed}
+	s := &ImageList{file: file, shuffle: shuffle, seed: seed}
 	lines := bufio.NewScanner(f)
 	last := 0
 	for n := 1; lines.Scan(); n++ {
@@ -89,6 +91,9 @@ func openList(file string, shuffle bool, seed uint64, read func(line string) ([]
 		items, err := read(line)
 		if err != nil {
 			return nil, fmt.Errorf("image list %s:%d: %w", file, n, err)
+		}
+		for i := range items {
+			items[i].line = n
 		}
 		s.items = append(s.items, items...)
 	}
@@ -138,7 +143,7 @@ func (s *ImageList) Next(r *Record) error {
 		s.arrange(epoch)
 	}
 	it := s.items[s.order[s.item%n]]
-	r.Name, r.Label, r.LabelName = it.path, it.label, it.labels
+	r.Name, r.Label, r.LabelName, r.List, r.Line = it.path, it.label, it.labels, s.file, it.line
 	s.item++
 	return nil
 }

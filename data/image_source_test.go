@@ -135,11 +135,11 @@ func TestListsOfOddPaths(t *testing.T) {
 		}
 	}
 	list, err := OpenImageList(writeList(t, "\xef\xbb\xbfmy dog.png 3\r\nb.png 4\r\n"), root, false, 1)
-	if err != nil || list.items[0] != (imageItem{path: root + "my dog.png", label: 3}) || list.items[1].path != root+"b.png" {
+	if err != nil || list.items[0] != (imageItem{path: root + "my dog.png", label: 3, line: 1}) || list.items[1].path != root+"b.png" {
 		t.Errorf("a list with a byte order mark: %v, error %v", list, err)
 	}
 	pairs, err := OpenImagePairs(writeList(t, "\xef\xbb\xbfmy dog.png my labels.png\na b c d\n"), root, false, 1)
-	if err != nil || len(pairs.items) != 3 || pairs.items[0] != (imageItem{path: root + "my dog.png", labels: root + "my labels.png"}) || pairs.items[2].labels != root+"d" {
+	if err != nil || len(pairs.items) != 3 || pairs.items[0] != (imageItem{path: root + "my dog.png", labels: root + "my labels.png", line: 1}) || pairs.items[2].line != 2 || pairs.items[2].labels != root+"d" {
 		t.Errorf("pairs: %v, error %v", pairs, err)
 	}
 	names, err := OpenImageNames(writeList(t, "my dog.png\nb.png rest\n"), root, false, 1)

@@ -188,8 +188,11 @@ func (b *Batch) fail(item int, err error) {
 	}
 }
 
-// itemError adds the record's name and the item's position to an error.
+// itemError adds the record's name and its line in the list, or the item's position, to an error.
 func itemError(r *Record, item uint64, err error) error {
+	if r.List != "" {
+		return fmt.Errorf("%s:%d: %s: %w", r.List, r.Line, r.Name, err)
+	}
 	if r.Key != nil {
 		return fmt.Errorf("%s: item %d (key %q): %w", r.Name, item, r.Key, err)
 	}

@@ -101,7 +101,7 @@ func (d *node) weightsFrom(stored []*caffepb.BlobProto, lacks func(i int) bool) 
 			return nil, fmt.Errorf("incompatible number of blobs: the weights have none for param %d", i)
 		case !b.SameShape(p):
 			return nil, fmt.Errorf("cannot copy param %d: shape mismatch: the weights' shape is %s, the layer's is %s; to learn this layer's parameters from scratch, rename the layer",
-				i, strings.Trim(fmt.Sprint(blob.ProtoShape(p)), "[]"), b.ShapeString())
+				i, cmp.Or(strings.Trim(fmt.Sprint(blob.ProtoShape(p)), "[]"), fmt.Sprintf("not stated, for %d values", len(p.GetData())+len(p.GetDoubleData()))), b.ShapeString())
 		}
 	}
 	return stored, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strings"
 
 	"github.com/protocolbuffers/txtpbfmt/config"
 	"github.com/protocolbuffers/txtpbfmt/parser"
@@ -83,6 +84,9 @@ func formatText(path string, text []byte) ([]byte, error) {
 	}
 	text = unixLines(text)
 	formatted, err := parser.FormatWithConfig(text, config.Config{SkipAllColons: true})
+	if err != nil && strings.Contains(err.Error(), "multiple-string value") { // its text has the formatter's own structures
+		return nil, fmt.Errorf("%s: in a list, strings side by side are one value, as in [\"a\" \"b\", \"c\"]; the formatter does not know that: make one string of them", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: the formatter cannot read it: %w", path, err)
 	}
