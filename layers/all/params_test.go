@@ -146,3 +146,26 @@ func TestIneffective(t *testing.T) {
 		t.Errorf("a user's type: %v", got)
 	}
 }
+
+// TestMessagesOfTypes: a type reads the message that has its name, as NetSpec supposes, which writes a layer's parameters there. The exception is in
+// _type_of_message of python/caffe/net_spec.py.
+func TestMessagesOfTypes(t *testing.T) {
+	fields := (&caffepb.LayerParameter{}).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		name := string(fields.Get(i).Name())
+		if !strings.HasSuffix(name, "_param") {
+			continue
+		}
+		kind := strings.TrimSuffix(string(fields.Get(i).Message().Name()), "Parameter")
+		if kind == "LSTM" {
+			kind = "Lstm"
+		}
+		typ, err := layers.Find(kind)
+		if err != nil {
+			continue // a message for several types, or for all
+		}
+		if reads, _ := typ.Reads(); !slices.Contains(reads, name) {
+			t.Errorf("type %s reads %v, not %s", kind, reads, name)
+		}
+	}
+}

@@ -27,15 +27,18 @@ def __getattr__(name):
 
 _name_of_parameter = {}  # param_name_dict(), once it is known
 
+# The types of layers whose message has the name of another type: type LSTM reads recurrent_param alone, SWCaffe's type Lstm reads lstm_param.
+_type_of_message = {'LSTM': 'Lstm'}
+
 
 def param_name_dict():
     """Return the parameter field of each layer type without its ending: {'Convolution': 'convolution', 'InnerProduct':
-    'inner_product', ...}. Types without a message of their own are absent."""
+    'inner_product', ...}. Types without a message of their own are absent, such as LSTM and RNN, which share recurrent_param."""
     if not _name_of_parameter:
         for field in _proto.caffe_pb2.LayerParameter.DESCRIPTOR.fields:
             if field.name.endswith('_param'):
                 kind = field.message_type.name[:-len('Parameter')]
-                _name_of_parameter[kind] = field.name[:-len('_param')]
+                _name_of_parameter[_type_of_message.get(kind, kind)] = field.name[:-len('_param')]
     return dict(_name_of_parameter)
 
 

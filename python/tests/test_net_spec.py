@@ -220,6 +220,23 @@ class TestAssignProto(unittest.TestCase):
                          ('inner_product', 'lrn', 'hdf5_data', 'python', 'transform'))
         self.assertNotIn('Silence', table)
 
+    def test_lstm_param_is_that_of_type_lstm(self):
+        self.assertEqual(param_name_dict()['Lstm'], 'lstm')
+        self.assertNotIn('LSTM', param_name_dict())
+        n = caffe.NetSpec()
+        n.x, n.cont = L.DummyData(shape=[dict(dim=[4, 2, 3]), dict(dim=[4, 2])], ntop=2)
+        n.packed = L.Lstm(n.x, num_output=5, weight_filler=dict(type='uniform', min=.1, max=.2))
+        filler = n.to_proto().layer[1].lstm_param.weight_filler
+        self.assertEqual((n.to_proto().layer[1].lstm_param.num_output, filler.type), (5, 'uniform'))
+        for kind in (L.LSTM, L.RNN):
+            n.y = kind(n.x, n.cont, recurrent_param=dict(num_output=5), weight_filler=dict(type='uniform'))
+            with self.assertRaisesRegex(AttributeError, 'layer "y": .* layers have no parameter weight_filler: no field of LayerParameter has'):
+                n.to_proto()
+
+    def test_param_name_dict_names_types(self):
+        no_types = {'CTCDecoder', 'Loss', 'NoiseLayer', 'Python', 'Quantization', 'Recurrent', 'Transformation'}
+        self.assertEqual(set(param_name_dict()) - set(caffe.layer_type_list()) - no_types, set())
+
 
 if __name__ == '__main__':
     unittest.main()
