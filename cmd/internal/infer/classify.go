@@ -93,7 +93,7 @@ func (o *classifyOptions) run(e *cli.Env, m *predict.Model) error {
 	if err != nil {
 		return err
 	}
-	var reports []classifyReport
+	reports := []classifyReport{}
 	items := make([]*predict.Item, m.Batch())
 	run := imageRun{
 		files: files, batch: len(items),

@@ -12,13 +12,14 @@ import (
 )
 
 // ImageFiles replaces each folder in a list by the image files below it, in the order of their names. Other files and hidden ones are left out.
+// A file of several that is missing stays in the list: who reads the images names it, as one that is damaged.
 func ImageFiles(list []string) (files []string, err error) {
 	for _, path := range list {
 		info, err := os.Stat(path)
-		if err != nil {
+		if err != nil && len(list) == 1 {
 			return nil, err
 		}
-		if !info.IsDir() {
+		if err != nil || !info.IsDir() {
 			files = append(files, path)
 			continue
 		}
