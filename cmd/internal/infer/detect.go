@@ -25,7 +25,8 @@ var Detect = cli.Command{
 image, class, score, xmin, ymin, xmax, ymax, in pixels of the image. IMAGE may be a folder: objects are found in all image files below it.
 Means, scale and resizing are those of the Input layer's transform_param, or with -mean train_val.prototxt those of the data layer of the training,
 unless flags give others. -out DIR also writes, for every image, the picture with its boxes (-pictures png, svg or both) and a VOC annotation (.xml).
--json, -csv and -coco write one file for all images. Nothing else is printed: -logtostderr shows the log. An image among several that cannot be
+-json, -csv and -coco write one file for all images. Files of -out and the image_id of -coco have an image's name without folder and ending, so
+two images of the same name are refused with these flags. Nothing else is printed: -logtostderr shows the log. An image among several that cannot be
 read is named and left out, and the exit code is 1.`,
 	Do: cli.With(detectFlags, detect),
 }
@@ -87,12 +88,15 @@ func detect(e *cli.Env, o *detectOptions) error {
 	return o.run(e, m)
 }
 
-// checkNames refuses images of which one would overwrite another's files.
+// checkNames refuses images of which one would overwrite another's files, or whose results in COCO's file could not be told apart.
 func (o *detectOptions) checkNames() error {
 	seen := map[string]string{}
 	for _, file := range o.images {
-		if other, twice := seen[stem(file)]; o.out != "" && twice {
+		switch other, twice := seen[stem(file)]; {
+		case twice && o.out != "":
 			return cli.Usagef("-out %s: %s and %s would have files of the same name", o.out, other, file)
+		case twice && o.coco != "":
+			return cli.Usagef("-coco %s: %s and %s would have the same image_id %q", o.coco, other, file, stem(file))
 		}
 		seen[stem(file)] = file
 	}
