@@ -41,39 +41,19 @@ func split(n *node) error {
 	if err != nil {
 		return err
 	}
-	axis, err := axisOf(n.int("axis", 0), len(v.shape))
+	axis, sizes, err := n.splitSizes(v.shape)
 	if err != nil {
 		return err
 	}
-	sizes, err := n.list("split", 1)
-	if err != nil {
-		return err
-	}
-	parts := len(n.GetOutput())
+	parts := len(sizes)
 	p := &caffepb.SliceParameter{}
 	if axis != 1 {
 		p.Axis = proto.Int32(int32(axis))
 	}
-	extent := v.shape[axis]
-	if sizes == nil { // the last part is smaller where they cannot be equal, since opset 18
-		each := (extent + parts - 1) / parts
-		if n.opset < 18 && extent%parts != 0 {
-			return fmt.Errorf("%d equal parts of an axis of %d", parts, extent)
-		}
-		sizes = append(slices.Repeat([]int{each}, parts-1), extent-(parts-1)*each)
-	}
-	if len(sizes) != parts {
-		return fmt.Errorf("split %v for %d outputs", sizes, parts)
-	}
 	at := 0
 	for _, size := range sizes {
-		if at += size; size < 1 || at > extent {
-			return fmt.Errorf("split %v of an axis of %d", sizes, extent)
-		}
+		at += size
 		p.SlicePoint = append(p.SlicePoint, uint32(at))
-	}
-	if at != extent {
-		return fmt.Errorf("split %v of an axis of %d", sizes, extent)
 	}
 	p.SlicePoint = p.SlicePoint[:parts-1]
 	if parts == 1 {
@@ -85,6 +65,37 @@ func split(n *node) error {
 		n.set(k, tops[k])
 	}
 	return err
+}
+
+// splitSizes returns the axis of a Split of a value of shape dims, and the extents of its outputs.
+func (n *node) splitSizes(dims []int) (axis int, sizes []int, err error) {
+	if axis, err = axisOf(n.int("axis", 0), len(dims)); err != nil {
+		return 0, nil, err
+	}
+	if sizes, err = n.list("split", 1); err != nil {
+		return 0, nil, err
+	}
+	parts, extent := len(n.GetOutput()), dims[axis]
+	if sizes == nil { // the last part is smaller where they cannot be equal, since opset 18
+		each := (extent + parts - 1) / parts
+		if n.opset < 18 && extent%parts != 0 {
+			return 0, nil, fmt.Errorf("%d equal parts of an axis of %d", parts, extent)
+		}
+		sizes = append(slices.Repeat([]int{each}, parts-1), extent-(parts-1)*each)
+	}
+	if len(sizes) != parts {
+		return 0, nil, fmt.Errorf("split %v for %d outputs", sizes, parts)
+	}
+	at := 0
+	for _, size := range sizes {
+		if at += size; size < 1 || at > extent {
+			return 0, nil, fmt.Errorf("split %v of an axis of %d", sizes, extent)
+		}
+	}
+	if at != extent {
+		return 0, nil, fmt.Errorf("split %v of an axis of %d", sizes, extent)
+	}
+	return axis, sizes, nil
 }
 
 func tile(n *node) error {

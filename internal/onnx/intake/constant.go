@@ -39,16 +39,15 @@ func (n *node) foldConstants() (bool, error) {
 		n.set(0, made)
 		return true, err
 	}
-	var in []*onnx.Tensor
-	for k := range n.GetInput() {
-		t, err := n.optional(k)
-		if err != nil || t == nil {
-			return false, nil
-		}
-		in = append(in, t)
+	in, ok := n.constants()
+	if !ok {
+		return false, nil
+	}
+	if n.GetOpType() == "Split" {
+		return true, n.foldSplit(in[0])
 	}
 	fold, ok := folds[n.GetOpType()]
-	if !ok || len(in) == 0 {
+	if !ok {
 		return false, nil
 	}
 	t, err := fold(n, in)
@@ -57,6 +56,22 @@ func (n *node) foldConstants() (bool, error) {
 	}
 	n.set(0, &value{constant: t})
 	return true, nil
+}
+
+// constants returns the inputs of a node that has only constants. Of Clip, whose bounds may be left out, those are nil.
+func (n *node) constants() (in []*onnx.Tensor, ok bool) {
+	for k, name := range n.GetInput() {
+		v := n.values[name]
+		switch {
+		case name == "" && k > 0 && n.GetOpType() == "Clip":
+			in = append(in, nil)
+		case name == "" || v == nil || v.constant == nil:
+			return nil, false
+		default:
+			in = append(in, v.constant)
+		}
+	}
+	return in, len(in) > 0
 }
 
 func wide(dims []int) []int64 {
@@ -101,8 +116,10 @@ var folds = map[string]folding{
 	"Add":        binary(total(func(a, b int64) int64 { return a + b }), func(a, b float32) float32 { return a + b }),
 	"Sub":        binary(total(func(a, b int64) int64 { return a - b }), func(a, b float32) float32 { return a - b }),
 	"Div":        binary(quotient, func(a, b float32) float32 { return a / b }),
-	"Max":        binary(total(func(a, b int64) int64 { return max(a, b) }), func(a, b float32) float32 { return max(a, b) }),
-	"Min":        binary(total(func(a, b int64) int64 { return min(a, b) }), func(a, b float32) float32 { return min(a, b) }),
+	"Max":        variadic(binary(total(func(a, b int64) int64 { return max(a, b) }), func(a, b float32) float32 { return max(a, b) })),
+	"Min":        variadic(binary(total(func(a, b int64) int64 { return min(a, b) }), func(a, b float32) float32 { return min(a, b) })),
+	"Sum":        variadic(binary(nil, func(a, b float32) float32 { return a + b })),
+	"Mean":       meanConstant,
 	"Pow":        binary(nil, func(a, b float32) float32 { return float32(math.Pow(float64(a), float64(b))) }),
 	"Equal":      binary(total(equal), nil),
 	"Neg":        unary(func(a int64) int64 { return -a }, func(a float64) float64 { return -a }),
@@ -113,7 +130,15 @@ var folds = map[string]folding{
 	"Floor":      unary(nil, math.Floor),
 	"Ceil":       unary(nil, math.Ceil),
 	"Reciprocal": unary(nil, func(a float64) float64 { return 1 / a }),
-	"Expand":     expandConstant, "Tile": tileConstant, "Where": whereConstant, "Range": rangeConstant, "ReduceProd": productConstant,
+	"Relu":       unary(func(a int64) int64 { return max(a, 0) }, func(a float64) float64 { return max(a, 0) }),
+	"Sigmoid":    unary(nil, func(a float64) float64 { return 1 / (1 + math.Exp(-a)) }),
+	"Tanh":       unary(nil, math.Tanh),
+	"Softplus":   unary(nil, softplus),
+	"Sign":       unary(func(a int64) int64 { return max(-1, min(a, 1)) }, signum),
+	"Expand":     expandConstant, "Tile": tileConstant, "Where": whereConstant, "Range": rangeConstant, "Clip": clipConstant, "MatMul": matMulConstant,
+	"ReduceSum": reduceConstant, "ReduceMean": reduceConstant, "ReduceMax": reduceConstant, "ReduceMin": reduceConstant, "ReduceProd": reduceConstant,
+	"ReduceL1": reduceConstant, "ReduceL2": reduceConstant, "ReduceSumSquare": reduceConstant, "ReduceLogSum": reduceConstant, "ReduceLogSumExp": reduceConstant,
+	"Softmax": softmaxConstant, "LogSoftmax": softmaxConstant, "BatchNormalization": batchNormalizationConstant,
 }
 
 func castConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {

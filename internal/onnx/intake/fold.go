@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
+	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
 )
 
 // folding computes a node of constants. nil means that a case is not folded.
@@ -14,13 +15,22 @@ type folding func(n *node, in []*onnx.Tensor) (*onnx.Tensor, error)
 // maxFolded bounds the values of a constant that is computed.
 const maxFolded = 1 << 26
 
-// withPlaces makes a constant of values of t: place gives the one for each place of the result.
-func withPlaces(t *onnx.Tensor, dims []int, place func(at []int) int) (*onnx.Tensor, error) {
+// foldedSize is the number of values of a shape, an error if they are more than maxFolded.
+func foldedSize(dims []int) (int, error) {
 	size := 1
 	for _, d := range dims {
 		if size *= d; d < 0 || size > maxFolded {
-			return nil, fmt.Errorf("a constant of shape %v", dims)
+			return 0, fmt.Errorf("a constant of shape %v", dims)
 		}
+	}
+	return size, nil
+}
+
+// withPlaces makes a constant of values of t: place gives the one for each place of the result.
+func withPlaces(t *onnx.Tensor, dims []int, place func(at []int) int) (*onnx.Tensor, error) {
+	size, err := foldedSize(dims)
+	if err != nil {
+		return nil, err
 	}
 	places, at := make([]int, size), make([]int, len(dims))
 	for i := range places {
@@ -293,24 +303,6 @@ func rangeConstant(_ *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
 	return out, nil
 }
 
-// productConstant multiplies all integers of a list, as the sizes of a shape.
-func productConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
-	if len(in) != 1 || in[0].Ints == nil || len(in[0].Dims) != 1 {
-		return nil, nil
-	}
-	if axes := n.ints("axes", []int{0}); len(axes) != 1 || axes[0] != 0 && axes[0] != -1 {
-		return nil, fmt.Errorf("axes %v of a list", axes)
-	}
-	out := &onnx.Tensor{Dims: []int{1}, Ints: []int64{1}}
-	for _, v := range in[0].Ints {
-		out.Ints[0] *= v
-	}
-	if n.int("keepdims", 1) == 0 {
-		out.Dims = []int{}
-	}
-	return out, nil
-}
-
 // foldSize is the number of values, which the shape of a value says.
 func (n *node) foldSize() error {
 	v, err := n.operand(0)
@@ -319,4 +311,32 @@ func (n *node) foldSize() error {
 	}
 	n.set(0, &value{constant: &onnx.Tensor{Dims: []int{}, Ints: []int64{int64(count(v.dims()))}}})
 	return nil
+}
+
+// unfolded names the node that reads only constants and makes no constant, if a value depends on nothing else; "" if it depends on an input. known has the
+// answers for other values.
+func (t *translator) unfolded(name string, known map[string]string) (by string) {
+	nodes := t.model.GetGraph().GetNode()
+	at := slices.IndexFunc(nodes, func(p *onnxpb.NodeProto) bool { return slices.Contains(p.GetOutput(), name) })
+	if at < 0 {
+		return ""
+	}
+	for _, in := range nodes[at].GetInput() {
+		if v := t.values[in]; in == "" || v != nil && v.constant != nil {
+			continue
+		}
+		before, ok := known[in]
+		if !ok {
+			before = t.unfolded(in, known)
+		}
+		if before == "" {
+			return ""
+		}
+		by = before
+	}
+	if by == "" {
+		by = fmt.Sprintf("node %d, %q (%s)", at, nodes[at].GetName(), nodes[at].GetOpType())
+	}
+	known[name] = by
+	return by
 }

@@ -99,7 +99,11 @@ func (n *node) operand(k int) (*value, error) {
 func (n *node) weight(k int) (*onnx.Tensor, error) {
 	v, err := n.operand(k)
 	if err == nil && v.constant == nil {
-		err = fmt.Errorf("input %d (%q) is computed; Caffe needs a constant there", k, n.GetInput()[k])
+		how := "is computed"
+		if by := n.unfolded(n.GetInput()[k], map[string]string{}); by != "" {
+			how = "is computed from constants by " + by + ", which is not folded"
+		}
+		err = fmt.Errorf("input %d (%q) %s; Caffe needs a constant there", k, n.GetInput()[k], how)
 	}
 	if err != nil {
 		return nil, err

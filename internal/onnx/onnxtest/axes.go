@@ -288,7 +288,7 @@ func reduce(f func(xs []float64) float64) func(c *call) {
 		if c.input(1) != nil {
 			axes = c.numbers(1)
 		}
-		if axes == nil {
+		if len(axes) == 0 {
 			for i := range x.Dims {
 				axes = append(axes, i)
 			}

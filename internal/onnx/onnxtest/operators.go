@@ -1,6 +1,9 @@
 package onnxtest
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 var operators map[string]func(c *call)
 
@@ -33,7 +36,29 @@ func init() {
 		"Resize": resize, "ScatterElements": scatterElements, "MaxRoiPool": maxRoiPool, "RoiAlign": roiAlign,
 		"ReduceSum": reduce(func(xs []float64) float64 { return mean(xs) * float64(len(xs)) }), "ReduceMean": reduce(mean), "ReduceMax": reduce(largest),
 		"ReduceL1":        reduce(func(xs []float64) float64 { return total(xs, math.Abs) }),
-		"ReduceSumSquare": reduce(func(xs []float64) float64 { return total(xs, func(x float64) float64 { return x * x }) }),
+		"ReduceSumSquare": reduce(squares), "ReduceL2": reduce(func(xs []float64) float64 { return math.Sqrt(squares(xs)) }),
+		"ReduceMin": reduce(slices.Min[[]float64]),
+		"ReduceProd": reduce(func(xs []float64) float64 {
+			y := 1.0
+			for _, x := range xs {
+				y *= x
+			}
+			return y
+		}),
+		"ReduceLogSum":    reduce(func(xs []float64) float64 { return math.Log(mean(xs) * float64(len(xs))) }),
+		"ReduceLogSumExp": reduce(func(xs []float64) float64 { return math.Log(total(xs, math.Exp)) }),
+		"Mean": func(c *call) {
+			fold(func(x, y float64) float64 { return x + y })(c)
+			for i := range c.out[0].Data {
+				c.out[0].Data[i] /= float64(len(c.in))
+			}
+		},
+		"LogSoftmax": func(c *call) {
+			softmax(c)
+			for i, y := range c.out[0].Data {
+				c.out[0].Data[i] = math.Log(y)
+			}
+		},
 	}
 }
 
@@ -49,6 +74,10 @@ func total(xs []float64, f func(x float64) float64) (sum float64) {
 		sum += f(x)
 	}
 	return sum
+}
+
+func squares(xs []float64) float64 {
+	return total(xs, func(x float64) float64 { return x * x })
 }
 
 func mean(xs []float64) float64 {
@@ -285,14 +314,40 @@ func product(a, b *Tensor) *Tensor {
 	return y
 }
 
-// matMul multiplies with a matrix, whatever axes the first factor has before its last.
+// matMul multiplies with a matrix, whatever axes the first factor has before its last, and otherwise matrices in the last two axes.
 func matMul(c *call) {
 	a, b := c.in[0], c.in[1]
 	if len(b.Dims) != 2 {
-		panic("MatMul: the second factor is no matrix")
+		c.out[0] = matrices(a, b)
+		return
 	}
 	last := len(a.Dims) - 1
 	y := product(&Tensor{[]int{count(a.Dims[:last]), a.Dims[last]}, a.Data}, b)
 	y.Dims = append(append([]int(nil), a.Dims[:last]...), b.Dims[1])
 	c.out[0] = y
+}
+
+// matrices multiplies matrices in the last two axes. A factor of one axis is a row or a column, whose axis the product has not.
+func matrices(a, b *Tensor) *Tensor {
+	var gone []int
+	if len(a.Dims) == 1 {
+		a, gone = &Tensor{[]int{1, a.Dims[0]}, a.Data}, append(gone, -2)
+	}
+	if len(b.Dims) == 1 {
+		b, gone = &Tensor{[]int{b.Dims[0], 1}, b.Data}, append(gone, -1)
+	}
+	m, k, n := a.Dims[len(a.Dims)-2], a.Dims[len(a.Dims)-1], b.Dims[len(b.Dims)-1]
+	y := New(append(broadcast(a.Dims[:len(a.Dims)-2], b.Dims[:len(b.Dims)-2]), m, n)...)
+	each(y.Dims, func(i int, index []int) {
+		row, column := slices.Clone(index), slices.Clone(index)
+		for l := range k {
+			row[len(row)-1], column[len(column)-2] = l, l
+			y.Data[i] += a.at(row) * b.at(column)
+		}
+	})
+	for _, axis := range gone {
+		at := len(y.Dims) + axis
+		y.Dims = slices.Delete(y.Dims, at, at+1)
+	}
+	return y
 }
