@@ -53,6 +53,7 @@ type Model struct {
 	mixes     error
 	prepare   *data.Preprocessor
 	noPrepare error // why there is none
+	extents   extents
 
 	mu       sync.Mutex // held while a plan is made
 	sessions int

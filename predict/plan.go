@@ -51,10 +51,20 @@ func (s *Session) planFor(items int) (*plan, error) {
 	if items < 1 {
 		return nil, fmt.Errorf("%d items: a run needs at least one", items)
 	}
+	if len(s.model.inputs) > 1 {
+		if err := s.model.uneven(); err != nil {
+			return nil, fmt.Errorf("%d items: %w", items, err)
+		}
+	}
+	return s.planWith(func(int) int { return items })
+}
+
+// planWith returns the plan for inputs of the prototxt's shapes, but for axis 0, whose extents it gets from those of the prototxt.
+func (s *Session) planWith(first func(stated int) int) (*plan, error) {
 	for i, in := range s.model.inputs {
 		shape := append(s.given[i].Shape[:0], in.Shape...)
 		if len(shape) > 0 {
-			shape[0] = items
+			shape[0] = first(shape[0])
 		}
 		s.given[i] = Array{Name: in.Name, Shape: shape}
 	}

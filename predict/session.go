@@ -126,7 +126,7 @@ func (s *Session) Run(ctx context.Context, inputs ...Array) ([]Array, error) {
 	}
 	p, err := s.plan()
 	if err != nil {
-		return nil, err
+		return nil, s.misfit(err)
 	}
 	for i, a := range s.given {
 		copy(p.inputs[i].Data(), a.Values)
@@ -148,8 +148,29 @@ func (s *Session) Prepare(items int) error {
 	}
 	defer s.leave()
 	p, err := s.planFor(items)
-	if err != nil || s.model.effect != "" {
+	if err != nil {
 		return err
+	}
+	return s.prepare(p)
+}
+
+// PrepareStated is Prepare for the shapes that the prototxt states; an extent of 0 on axis 0 counts as 1.
+func (s *Session) PrepareStated() error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	p, err := s.planWith(func(stated int) int { return max(1, stated) })
+	if err != nil {
+		return err
+	}
+	return s.prepare(p)
+}
+
+// prepare runs a plan on zeros, unless that has effects.
+func (s *Session) prepare(p *plan) error {
+	if s.model.effect != "" {
+		return nil
 	}
 	for _, in := range p.inputs {
 		clear(in.Data())

@@ -47,6 +47,15 @@ func hugePNG() string {
 	return string(binary.BigEndian.AppendUint32(file, crc32.ChecksumIEEE(chunk)))
 }
 
+// filesForm is a form with a number of image files, whose boundary is x.
+func filesForm(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "--x\r\nContent-Disposition: form-data; name=\"image\"; filename=\"%d.png\"\r\n\r\n%s\r\n", i, picture(9+i, 8))
+	}
+	return b.String() + "--x--\r\n"
+}
+
 // badRequests are what hostile and clumsy clients send over HTTP/1.
 func badRequests() []badRequest {
 	input := func(rest string) string { return `{"inputs":[{"name":"data",` + rest + `}]}` }
@@ -134,6 +143,11 @@ func badRequests() []badRequest {
 		{"a form without its boundary", post(classifyPath, form), "--x", 400, "the form"},
 		{"a form that ends early", post(classifyPath, form+"; boundary=x"), "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\n\x89PNG", 400, "the form's file"},
 		{"a form with no file", post(classifyPath, form+"; boundary=x"), "--x\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\nx\r\n--x--\r\n", 400, "the form has no file"},
+		{"a form with two files", post(classifyPath, form+"; boundary=x"), filesForm(2), 400, "several files, one image is expected"},
+		{"a form with a text between two files", post(classifyPath, form+"; boundary=x"), strings.Replace(filesForm(2), "--x\r\n", "--x\r\nContent-Disposition: form-data; name=\"n\"\r\n\r\nx\r\n--x\r\n", 2), 400, "several files, one image is expected"},
+		{"a parameter that is none", post(classifyPath + "?topp=3"), string(picture(9, 8)), 400, `unknown parameter \"topp\", did you mean \"top\"? (parameters: top)`},
+		{"a parameter of another call", post(classifyPath + "?top=1&threshold=0.5"), string(picture(9, 8)), 400, `unknown parameter \"threshold\" (parameters: top)`},
+		{"parameters that are none", post(classifyPath + "?top=%zz"), string(picture(9, 8)), 400, "the parameters"},
 		{"base64 that is none", post(classifyPath, "Content-Type: application/json"), `{"image":"*"}`, 400, "base64"},
 		{"a number for an image", post(classifyPath, "Content-Type: application/json"), `{"image":1}`, 400, "cannot unmarshal number"},
 		{"a picture of 2^62 pixels", post(classifyPath), hugePNG(), 400, "an image of 2147483647 x 2147483647 pixels"},

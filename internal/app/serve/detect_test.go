@@ -62,6 +62,9 @@ func TestDetect(t *testing.T) {
 	if _, _, body := call(t, "GET", url+"/v2/models/m", nil); !strings.Contains(string(body), `"outputs":[{"name":"out","datatype":"FP32","shape":[1,1,-1,7]}]`) {
 		t.Errorf("metadata: %s", body)
 	}
+	if status, _, body := call(t, "PUT", url+"/v2/models/m/detect?treshold=0.8", picture(20, 40)); status != 400 || !strings.Contains(string(body), `did you mean \"threshold\"? (parameters: threshold)`) {
+		t.Errorf("a parameter that is none: status %d: %s", status, body)
+	}
 	if status, _, body := call(t, "PUT", url+"/v2/models/m/classify", picture(20, 40)); status != 400 {
 		t.Errorf("classify: status %d: %s", status, body)
 	}

@@ -2,7 +2,8 @@
 //
 //	repository.go  models by name and version: load, exchange, unload
 //	folder.go      the files of a model repository in Triton's layout
-//	version.go     a loaded net: its ports, checks of inputs, its queue
+//	version.go     a loaded net: its plans and its queue
+//	inputs.go      a net's ports, checks of inputs
 //	queue.go       requests that wait for a version
 //	batch.go       requests of the queue, joined to runs
 //	turns.go       runs side by side, or one with all cores
@@ -13,6 +14,7 @@
 //	message.go     requests and responses of infer
 //	contents.go    gRPC's typed contents of tensors
 //	infer.go       the call infer
+//	query.go       what a request with an image asks for
 //	image.go       images as requests, and labels or boxes as answers
 //	certificate.go TLS
 //	server.go      limits, errors, who is answered

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/base/pages"
 	"github.com/swcaffe/swcaffe/internal/base/relay"
+	"github.com/swcaffe/swcaffe/predict"
 )
 
 // A fault is a panic, too little memory, or weights that cannot be read. What it interrupted has no defined state.
@@ -42,6 +43,15 @@ func withoutStack(what string, err error) error {
 		return &hidden{fmt.Sprintf("%s: a fault inside swcaffe: %v; the server's log has more", what, p.Value), err}
 	}
 	return fmt.Errorf("%s: %w", what, err)
+}
+
+// misfit makes an error of the request of one in planning its shapes. It names the layer, but not the server's file.
+func (v *version) misfit(err error) error {
+	var of *predict.ShapeError
+	if !errors.As(err, &of) {
+		return err
+	}
+	return badf("model %q: %w", v.name, &hidden{of.WithoutFile(), err})
 }
 
 func (v *version) title() string {

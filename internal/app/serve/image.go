@@ -3,14 +3,8 @@ package serve
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
-	"io"
-	"math"
-	"mime"
-	"mime/multipart"
 	"net/http"
-	"strconv"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/predict"
@@ -41,8 +35,8 @@ func (v *version) decodeAll(t tensor) ([]tensor, error) {
 	if len(inputs) != 1 || len(inputs[0].Shape) != 4 {
 		return nil, badf("input %q: BYTES are images, model %q does not take images", t.name, v.name)
 	}
-	if !v.joins && len(t.elements) > v.batch {
-		return nil, badf("%d images in a request; model %q takes at most %d at once", len(t.elements), v.name, v.batch)
+	if most := v.most(); len(t.elements) > most {
+		return nil, badf("%d images in a request; model %q takes at most %d at once", len(t.elements), v.name, most)
 	}
 	made := tensor{name: t.name, shape: append([]int{len(t.elements)}, inputs[0].Shape[1:]...)}
 	size := 1
@@ -60,98 +54,6 @@ func (v *version) decodeAll(t tensor) ([]tensor, error) {
 		made.values = append(made.values, item.Values...)
 	}
 	return []tensor{made}, nil
-}
-
-// query is what a request for labels or boxes asks for.
-type query struct {
-	file      []byte
-	top       int
-	threshold float64
-}
-
-// queryJSON is a query in JSON; formOfImage is one in a form.
-type (
-	queryJSON struct {
-		Image     string   `json:"image"` // base64
-		Top       *int     `json:"top"`
-		Threshold *float64 `json:"threshold"`
-	}
-	formOfImage struct {
-		Image []byte `json:"image"`
-	}
-)
-
-// readQuery reads the image of a request: the body itself, the first file of a form, or base64 in JSON.
-func readQuery(r *http.Request) (q query, err error) {
-	q = query{top: 5, threshold: 0.5}
-	if text := r.URL.Query().Get("top"); text != "" {
-		if q.top, err = strconv.Atoi(text); err != nil {
-			return q, badf("top=%s is no number", text)
-		}
-	}
-	if text := r.URL.Query().Get("threshold"); text != "" {
-		if q.threshold, err = strconv.ParseFloat(text, 64); err != nil {
-			return q, badf("threshold=%s is no number", text)
-		}
-	}
-	kind, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch kind {
-	case "multipart/form-data":
-		q.file, err = firstFile(r, params["boundary"])
-	case "application/json":
-		err = q.readJSON(r)
-	default:
-		q.file, err = readBody(r)
-	}
-	switch {
-	case err != nil:
-		return q, err
-	case q.top < 1:
-		return q, badf("top %d: at least one class is needed", q.top)
-	case math.IsNaN(q.threshold):
-		return q, badf("the threshold is not a number")
-	case len(q.file) == 0:
-		return q, badf("the request has no image")
-	}
-	return q, nil
-}
-
-// firstFile returns the first part of a form that has a file name.
-func firstFile(r *http.Request, boundary string) ([]byte, error) {
-	parts := multipart.NewReader(r.Body, boundary)
-	for {
-		p, err := parts.NextPart()
-		switch {
-		case err == io.EOF:
-			return nil, badf("the form has no file; curl -F image=@FILE sends one")
-		case err != nil && statusOf(err) == http.StatusRequestEntityTooLarge:
-			return nil, err
-		case err != nil:
-			return nil, badf("the form: %w", err)
-		case p.FileName() == "":
-			continue
-		}
-		file, err := io.ReadAll(p)
-		if err != nil && statusOf(err) != http.StatusRequestEntityTooLarge {
-			return nil, badf("the form's file: %w", err)
-		}
-		return file, err
-	}
-}
-
-func (q *query) readJSON(r *http.Request) error {
-	body, err := readBody(r)
-	if err != nil {
-		return err
-	}
-	given := queryJSON{Top: &q.top, Threshold: &q.threshold}
-	if err := json.Unmarshal(body, &given); err != nil {
-		return badf("the request's JSON: %w", err)
-	}
-	if q.file, err = base64.StdEncoding.DecodeString(given.Image); err != nil {
-		return badf("image: %w", err)
-	}
-	return nil
 }
 
 // labelled is a class as classify's -json has it.
@@ -199,7 +101,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request, v *version) er
 	if err := v.model.Classifies(); err != nil {
 		return &failure{http.StatusBadRequest, err}
 	}
-	q, err := readQuery(r)
+	q, err := readQuery(r, labelFields)
 	if err != nil {
 		return err
 	}
@@ -226,7 +128,7 @@ func (s *Server) detect(w http.ResponseWriter, r *http.Request, v *version) erro
 	if err := v.model.Detects(); err != nil {
 		return &failure{http.StatusBadRequest, err}
 	}
-	q, err := readQuery(r)
+	q, err := readQuery(r, boxFields)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) error {
 		if err != nil {
 			continue // unloaded meanwhile
 		}
-		one := ready{Name: v.name, Version: v.number, Inputs: v.ports(v.model.Inputs()), Outputs: v.ports(v.model.Outputs())}
+		one := ready{Name: v.name, Version: v.number, Inputs: v.inputs, Outputs: v.outputs}
 		switch {
 		case v.model.Detects() == nil:
 			one.Images = "detect"

@@ -198,10 +198,22 @@ func (r *repository) find(name, number string) (*version, error) {
 	}
 	v := e.serving[number]
 	if v == nil {
-		return nil, failf(http.StatusNotFound, "model %q has no version %s ready; ready are %s", name, cmp.Or(number, "that is"), strings.Join(e.numbers(), ", "))
+		return nil, e.missing(name, number)
 	}
 	v.users.Add(1)
 	return v, nil
+}
+
+// missing is the error for a version that is not ready; without a number, for any.
+func (e *entry) missing(name, number string) error {
+	ready := strings.Join(e.numbers(), ", ")
+	switch {
+	case number == "":
+		return failf(http.StatusNotFound, "model %q has no version that is ready", name)
+	case ready == "":
+		return failf(http.StatusNotFound, "model %q has no version %s ready; none is ready", name, number)
+	}
+	return failf(http.StatusNotFound, "model %q has no version %s ready; ready are %s", name, number, ready)
 }
 
 // isHigher compares version numbers, which have no leading zeros.

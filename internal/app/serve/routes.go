@@ -230,7 +230,7 @@ type description struct {
 }
 
 func (s *Server) description(v *version) description {
-	return description{v.name, s.repository.entry(v.name).numbers(), "caffe", v.ports(v.model.Inputs()), v.ports(v.model.Outputs())}
+	return description{v.name, s.repository.entry(v.name).numbers(), "caffe", v.inputs, v.outputs}
 }
 
 func (s *Server) describe(w http.ResponseWriter, _ *http.Request, v *version) error {

@@ -29,7 +29,12 @@ func (r *runner) plan() error {
 	if r.session == nil {
 		return r.renew(true)
 	}
-	err := relay.Error(func() error { return r.session.Prepare(r.v.sizes()[r.plans]) })
+	err := relay.Error(func() error {
+		if n := r.v.sizes()[r.plans]; n != stated {
+			return r.session.Prepare(n)
+		}
+		return r.session.PrepareStated()
+	})
 	if r.plans++; err == nil && r == r.v.runners[0] && r.v.joins && r.v.best.Load() == 0 {
 		err = r.measure()
 	}
@@ -73,7 +78,7 @@ func (r *runner) runAlone(j *job) {
 		for _, o := range outs {
 			j.outputs = append(j.outputs, predict.Array{Name: o.Name, Shape: slices.Clone(o.Shape), Values: slices.Clone(o.Values)})
 		}
-		return err
+		return r.v.misfit(err)
 	})
 	r.v.meter.ran(j.items, time.Since(start))
 	j.finish(err)

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/swcaffe/swcaffe/internal/base/suggest"
 	"github.com/swcaffe/swcaffe/predict"
 )
 
@@ -17,9 +16,11 @@ import (
 type version struct {
 	name, number string
 	model        *predict.Model
-	batch        int           // the most items of a run
-	maxPixels    int           // of an image
-	joins        bool          // whether the items of several requests may share a run
+	batch        int    // the most items of a run
+	maxPixels    int    // of an image
+	joins        bool   // whether the items of several requests may share a run
+	inputs       []port // of the net, as metadata has them
+	outputs      []port
 	delay        time.Duration // how long a run waits for more items
 	meter        *meter
 	trace        *Trace
@@ -43,11 +44,15 @@ type version struct {
 var errFull = &failure{http.StatusTooManyRequests, errors.New("the model's queue is full; try again later")}
 
 // start plans the net and starts the version's goroutines. If no other version answers meanwhile, a session is enough for the beginning: the plans are made while
-// requests come, which wait for the first one and are answered with those that are there.
+// requests come, which wait for the first one and are answered with those that are there. Of a net whose requests run one by one, the session also plans the prototxt's shapes, the only ones
+// that are known, so that the version is not ready if that fails.
 func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alone bool) (*version, error) {
 	v := &version{
-		name: name, number: number, model: m, batch: m.Batch(), joins: separable(m), maxPixels: cfg.MaxPixels, delay: cfg.Delay, meter: meter, trace: cfg.Trace, errorf: cfg.Errorf,
+		name: name, number: number, model: m, batch: m.Batch(), joins: m.Joins() == nil, maxPixels: cfg.MaxPixels, delay: cfg.Delay, meter: meter, trace: cfg.Trace, errorf: cfg.Errorf,
 		queue: newQueue(cfg.Queue), begun: make(chan struct{}),
+	}
+	if err := v.describe(); err != nil {
+		return nil, err
 	}
 	v.turns.init()
 	v.wide = v.runner(cfg.Cores)
@@ -61,7 +66,7 @@ func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alo
 		if r.session != nil {
 			continue // the only one has all cores
 		}
-		if err := r.renew(alone); err != nil {
+		if err := r.renew(alone && v.joins); err != nil {
 			v.end()
 			return nil, err
 		}
@@ -118,32 +123,18 @@ func (v *version) end() {
 	}
 }
 
+// stated stands among the sizes of runs for the shapes of the prototxt.
+const stated = 0
+
 // sizes lists the numbers of items of which runs are made ahead.
 func (v *version) sizes() (list []int) {
 	if !v.joins {
-		if s := v.model.Inputs()[0].Shape; len(s) > 0 && s[0] > 0 {
-			return s[:1]
-		}
-		return []int{1}
+		return []int{stated}
 	}
 	for n := 1; n < v.batch; n *= 2 {
 		list = append(list, n)
 	}
 	return append(list, v.batch)
-}
-
-// separable reports whether an item has the same results in any company, and axis 0 of every input and output counts the items.
-func separable(m *predict.Model) bool {
-	if m.Mixes() != nil || m.Continues() != nil || m.Detector() != "" {
-		return false
-	}
-	first := m.Inputs()[0].Shape
-	for _, p := range slices.Concat(m.Inputs(), m.Outputs()) {
-		if len(p.Shape) == 0 || len(first) == 0 || p.Shape[0] != first[0] {
-			return false
-		}
-	}
-	return true
 }
 
 // submit puts a job into the queue. It never waits.
@@ -163,86 +154,4 @@ func (v *version) retire() {
 	v.queue.close()
 	v.workers.Wait()
 	v.end()
-}
-
-// port is an input or output as the protocol's metadata has it.
-type port struct {
-	Name     string `json:"name"`
-	Datatype string `json:"datatype"`
-	Shape    []int  `json:"shape"` // -1: any extent
-}
-
-// ports describes inputs or outputs. The batch is axis 0; a detection layer's rows are axis 2.
-func (v *version) ports(of []predict.Port) []port {
-	list := []port{}
-	for _, p := range of {
-		shape := slices.Clone(p.Shape)
-		switch {
-		case p.Name == v.model.Detector() && len(shape) == 4:
-			shape[2] = -1
-		case len(shape) > 0:
-			shape[0] = -1
-		}
-		list = append(list, port{p.Name, "FP32", shape})
-	}
-	return list
-}
-
-// arrange puts tensors into the order of the net's inputs and checks them. It returns the number of items.
-func (v *version) arrange(given []tensor) ([]predict.Array, int, error) {
-	ports := v.model.Inputs()
-	arrays := make([]predict.Array, len(ports))
-	items := 0
-	for _, t := range given {
-		k := slices.IndexFunc(ports, func(p predict.Port) bool { return p.Name == t.name })
-		if k < 0 {
-			return nil, 0, &failure{http.StatusBadRequest, suggest.Unknown("input", t.name, "inputs", names(ports))}
-		}
-		if arrays[k].Name != "" {
-			return nil, 0, badf("input %q is given twice", t.name)
-		}
-		n, err := v.check(ports[k], t)
-		if err != nil {
-			return nil, 0, err
-		}
-		if items != 0 && n != items {
-			return nil, 0, badf("input %q has %d items on axis 0, another input has %d", t.name, n, items)
-		}
-		items = n
-		arrays[k] = predict.Array{Name: t.name, Shape: t.shape, Values: t.values}
-	}
-	for k := range arrays {
-		if arrays[k].Name == "" {
-			return nil, 0, badf("input %q is missing; model %q has the inputs %v", ports[k].Name, v.name, names(ports))
-		}
-	}
-	if !v.joins && items > v.batch {
-		return nil, 0, badf("%d items in a request; model %q takes at most %d at once", items, v.name, v.batch)
-	}
-	return arrays, items, nil
-}
-
-// check compares a tensor with an input and returns the number of its items.
-func (v *version) check(p predict.Port, t tensor) (int, error) {
-	wrong := len(t.shape) != len(p.Shape)
-	for axis := 1; axis < len(p.Shape) && !wrong; axis++ {
-		wrong = t.shape[axis] != p.Shape[axis]
-	}
-	if wrong {
-		return 0, badf("input %q has shape %v, model %q takes %v", t.name, t.shape, v.name, v.ports([]predict.Port{p})[0].Shape)
-	}
-	if len(t.shape) == 0 {
-		return 1, nil
-	}
-	if t.shape[0] < 1 {
-		return 0, badf("input %q has shape %v: at least one item is needed on axis 0", t.name, t.shape)
-	}
-	return t.shape[0], nil
-}
-
-func names(ports []predict.Port) (list []string) {
-	for _, p := range ports {
-		list = append(list, p.Name)
-	}
-	return list
 }
