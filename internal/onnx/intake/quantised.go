@@ -104,7 +104,9 @@ func dequantizeLinear(n *node) error {
 		return fmt.Errorf("its scale %g and zero point %d are not those of the QuantizeLinear before it, %g and %d", r.scale, r.zero, v.rounded.scale, v.rounded.zero)
 	}
 	n.roundings++
-	product := func(reader *onnxpb.NodeProto, input int) bool { return input == 0 && slices.Contains(products, reader.GetOpType()) }
+	product := func(reader *onnxpb.NodeProto, input int) bool {
+		return input == 0 && slices.Contains(products, reader.GetOpType())
+	}
 	if n.everyReader(n.GetOutput()[0], 0, product) {
 		made := *v
 		made.rounded = r
