@@ -19,8 +19,8 @@ type Record struct {
 	Label int    // set by sources that keep labels beside the data
 	// LabelName is the file of the pixels' labels, set by OpenImagePairs.
 	LabelName string
-	List      string // set by lists of files, for messages: the list, and
-	Line      int    // the record's line, from 1 on
+	List      string // text file that lists the record, for messages; "": none does
+	Line      int    // of List, from 1 on
 	Window    Window // set by a WindowList: the part of the image to use
 	Item      uint64 // position in the stream, set by the Prefetcher
 	Repaired  string // set by Decoders: damage of the image's file that was passed over; "": none

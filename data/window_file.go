@@ -92,6 +92,7 @@ func (r *windowReader) window(image int) error {
 	if w.label, err = r.number("a window's class"); err != nil {
 		return err
 	}
+	w.line = r.line
 	word, _ := r.next()
 	overlap, err := strconv.ParseFloat(word, 32)
 	if err != nil {

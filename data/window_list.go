@@ -19,6 +19,7 @@ type Window struct {
 // fg_threshold or more. The others come from the background: overlap below bg_threshold, label 0. The draws depend only on the
 // seed and the position in the stream.
 type WindowList struct {
+	file                   string
 	images                 []windowImage
 	foreground, background []windowItem
 	batch, fromForeground  int
@@ -35,6 +36,7 @@ type windowImage struct {
 type windowItem struct {
 	image, label   int
 	x1, y1, x2, y2 int
+	line           int // of the window file, from 1 on
 }
 
 // mostText limits the bytes of a window file, so that an endless device is an error.
@@ -51,7 +53,7 @@ func OpenWindowList(p *caffepb.WindowDataParameter, mirror bool, seed uint64) (*
 	if f := p.GetFgFraction(); !(f >= 0 && f <= 1) {
 		return nil, fmt.Errorf("window_data_param: fg_fraction %v is not between 0 and 1", f)
 	}
-	s := &WindowList{seed: seed, mirror: mirror, batch: int(p.GetBatchSize())}
+	s := &WindowList{file: p.GetSource(), seed: seed, mirror: mirror, batch: int(p.GetBatchSize())}
 	s.fromForeground = int(float32(s.batch) * p.GetFgFraction())
 	text, err := regular.ReadText(p.GetSource(), mostText)
 	if err != nil {
@@ -87,7 +89,7 @@ func (s *WindowList) Next(r *Record) error {
 // put makes a record of a window.
 func (s *WindowList) put(r *Record, w windowItem, mirror bool) {
 	im := s.images[w.image]
-	r.Name, r.Raw, r.Label = im.path, im.file, w.label
+	r.Name, r.Raw, r.Label, r.List, r.Line = im.path, im.file, w.label, s.file, w.line
 	r.Window = Window{w.x1, w.y1, w.x2, w.y2, mirror}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/base/box"
+	"github.com/swcaffe/swcaffe/internal/base/rank"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -48,6 +49,7 @@ type yoloOutput struct {
 	boxes      int        // of an image
 
 	rowData []float32
+	keys    []rank.Key
 	order   []int
 	found   []detection
 }
@@ -202,11 +204,13 @@ func (l *yoloOutput) detect(image int) {
 		}
 	}
 	found := l.found[first:]
-	l.order = l.order[:0]
-	for i := range found {
-		l.order = append(l.order, i)
+	l.keys, l.order = l.keys[:0], l.order[:0]
+	for i, d := range found {
+		l.keys = append(l.keys, rank.KeyOf(d.score, i))
 	}
-	box.Sort(l.order, func(i int) float32 { return found[i].score })
+	for _, k := range rank.First(l.keys, len(l.keys)) {
+		l.order = append(l.order, k.Index())
+	}
 	kept := l.suppressor.Suppress(l.order, func(i int) box.Box { return box.Of(l.row(found[i])) })
 	at := len(l.found)
 	for _, i := range kept {

@@ -59,8 +59,8 @@ func finish(p *Plan) error {
 }
 
 // mayFinish reports whether node i can also do the task behind, which reads the top of the last task that node i does: nobody requested that top, unless
-// the task works in place, as it must where Backward runs, and it then keeps nothing for Backward; the task's other bottoms are written before node i runs; and the task overwrites none of its bottoms. A top that is to move has its data alone: behind a Flatten, an in-place layer's top is also
-// the Flatten's bottom.
+// the task works in place, as it must where Backward runs, and it then keeps nothing for Backward; the task's other bottoms are written before node i runs; and the task
+// overwrites none of its bottoms. A top that is to move has its data alone: behind a Flatten, the top of a layer in place is also the Flatten's bottom.
 func (p *Plan) mayFinish(i int, last, behind *Task) bool {
 	t := p.Tasks[i]
 	if len(behind.Tops) != 1 { // Silence has no top

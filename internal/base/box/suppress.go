@@ -1,15 +1,5 @@
 package box
 
-import (
-	"cmp"
-	"slices"
-)
-
-// Sort orders indices by falling score. Indices of equal scores keep their order; NaN comes last.
-func Sort(indices []int, score func(i int) float32) {
-	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
-}
-
 // Suppressor drops boxes that overlap better ones.
 type Suppressor struct {
 	Threshold float32 // the largest overlap of two boxes that are kept
