@@ -25,14 +25,6 @@ func (s ISA) Ret() {
 	RET()
 }
 
-// FetchFar fetches a line to L2 that a later tile reads, on sets with EVEX. Tiles of other sets are small: on a Zen 3 processor these instructions took
-// more time from the multiplications than the hardware's own prefetchers left to save, a quarter of Pixels's.
-func (s ISA) FetchFar(line Mem) {
-	if s.EVEX {
-		PREFETCHT1(line)
-	}
-}
-
 func (s ISA) Zero() reg.VecVirtual {
 	r := s.V()
 	s.Clear(r)

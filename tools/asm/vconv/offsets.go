@@ -99,7 +99,7 @@ func OffsetSums(s emit.ISA, lines, width, nv int) {
 	loop := rowLoop{x: x, y: y, step: step, nextX: nextX, nextY: nextY, rows: rows, begin: 64, end: 32}
 	loop.run(func() {
 		for u := range 2 {
-			s.FetchFar(Mem{Base: ahead, Disp: u * emit.PixelBytes})
+			PREFETCHT1(Mem{Base: ahead, Disp: u * emit.PixelBytes})
 			pixel(u)
 		}
 		ADDQ(U32(2*emit.PixelBytes), ahead)

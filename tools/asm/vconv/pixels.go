@@ -10,8 +10,8 @@ import (
 
 // Pixels emits the micro-kernel of a pointwise convolution of tiles of some pixels with nv vectors of output channels: C (rows x vectors,
 // pixels side by side, vectors jumpC apart) = start + A (rows x 16*blocks, blocks jumpA apart) * B, panels of 32 columns. It prefetches
-// to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the places of the next results; and, on sets with
-// EVEX, to L2 the pixels behind these.
+// to L2 the next tile's pixels; and, on sets with EVEX, to L1 the same pixels of the next block, or the next tile's pixels of the first block, and the
+// places of the next results. Tiles of other sets are small: on Zen 3 the hardware's prefetchers bring the lines of L2 in time.
 func Pixels(s emit.ISA, rows, nv int) { pixels(s, rows, nv, inFull(s)) }
 
 // Pairs emits Pixels for pairs of bfloat16 values in the place of values: a block has 32 channels.
@@ -86,7 +86,7 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 	column := column(s, c, jumpC)
 	const unroll = 4
 	lines := (rows*unroll + emit.Lanes - 1) / emit.Lanes // of the next pixels, fetched in one of the turns of a block
-	next, far, turns := GP64(), GP64(), GP64()
+	near, far, turns := GP64(), GP64(), GP64()
 	after := GP64()
 	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, after)
 	MOVQ(after, emit.ParamAt("a"))
@@ -95,9 +95,11 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 	emit.Align(64)
 	Label("block")
 	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, far)
-	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1}, next)
-	CMPQ(blocks, Imm(1))
-	CMOVQEQ(after, next)
+	if s.EVEX {
+		LEAQ(Mem{Base: a, Index: jumpA, Scale: 1}, near)
+		CMPQ(blocks, Imm(1))
+		CMOVQEQ(after, near)
+	}
 	MOVQ(U32(emit.Lanes/unroll), turns)
 	emit.Align(32)
 	Label("several")
@@ -113,8 +115,10 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 			vectors[j] = f.load(u, Mem{Base: b, Disp: f.at(u, j)})
 		}
 		if u < lines {
-			PREFETCHT0(Mem{Base: next, Disp: u * emit.PixelBytes})
-			s.FetchFar(Mem{Base: far, Disp: u * emit.PixelBytes})
+			if s.EVEX {
+				PREFETCHT0(Mem{Base: near, Disp: u * emit.PixelBytes})
+			}
+			PREFETCHT1(Mem{Base: far, Disp: u * emit.PixelBytes})
 		}
 		for i := range acc {
 			if s.Elements {
@@ -129,7 +133,9 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 	fetchResults()
 	ADDQ(Imm(4*unroll), a)
 	ADDQ(U32(uint32(f.at(unroll, 0))), b)
-	ADDQ(U32(uint32(emit.PixelBytes*lines)), next)
+	if s.EVEX {
+		ADDQ(U32(uint32(emit.PixelBytes*lines)), near)
+	}
 	ADDQ(U32(uint32(emit.PixelBytes*lines)), far)
 	DECQ(turns)
 	JNE(LabelRef("several"))
@@ -175,7 +181,7 @@ func RoundRows(s emit.ISA) {
 	s.Ret()
 }
 
-// laterResults returns what fetches a line of each vector of the next tile's results, one after the other; without EVEX it does nothing (FetchFar).
+// laterResults returns what fetches a line of each vector of the next tile's results, one after the other; without EVEX it does nothing.
 func laterResults(s emit.ISA, c, jumpC reg.Register, rows, nv int) (fetch func()) {
 	if !s.EVEX {
 		return func() {}
@@ -412,7 +418,7 @@ func pixelSums(s emit.ISA, rows, nv int, multiply emit.Multiply) {
 	emit.Align(64)
 	Label("several")
 	for u := range unroll {
-		s.FetchFar(Mem{Base: ahead, Disp: u * emit.PixelBytes})
+		PREFETCHT1(Mem{Base: ahead, Disp: u * emit.PixelBytes})
 		step(u)
 	}
 	ADDQ(U32(unroll*emit.PixelBytes), ahead)

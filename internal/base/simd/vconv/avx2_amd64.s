@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -19,23 +19,20 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
-	LEAQ    64(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    64(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    64(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Y2
 	VMOVUPS      32(BX), Y3
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
@@ -57,8 +54,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -86,7 +82,7 @@ write:
 	RET
 
 // func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -102,23 +98,20 @@ tile:
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
 	VMOVAPS Y1, Y3
-	LEAQ    128(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    128(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    128(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Y4
 	VMOVUPS      32(BX), Y5
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
@@ -152,8 +145,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -187,7 +179,7 @@ write:
 	RET
 
 // func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -205,23 +197,20 @@ tile:
 	VMOVAPS Y1, Y3
 	VMOVAPS Y0, Y4
 	VMOVAPS Y1, Y5
-	LEAQ    192(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    192(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    192(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Y6
 	VMOVUPS      32(BX), Y7
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -267,8 +256,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -308,7 +296,7 @@ write:
 	RET
 
 // func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -328,23 +316,20 @@ tile:
 	VMOVAPS Y1, Y5
 	VMOVAPS Y0, Y6
 	VMOVAPS Y1, Y7
-	LEAQ    256(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    256(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    256(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Y8
 	VMOVUPS      32(BX), Y9
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -402,8 +387,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -449,7 +433,7 @@ write:
 	RET
 
 // func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -471,23 +455,20 @@ tile:
 	VMOVAPS Y1, Y7
 	VMOVAPS Y0, Y8
 	VMOVAPS Y1, Y9
-	LEAQ    320(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    320(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    320(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Y10
 	VMOVUPS      32(BX), Y11
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -505,7 +486,7 @@ several:
 	VFMADD231PS  Y11, Y12, Y9
 	VMOVUPS      128(BX), Y10
 	VMOVUPS      160(BX), Y11
-	PREFETCHT0   64(SI)
+	PREFETCHT1   64(SI)
 	VBROADCASTSS 4(CX), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -558,8 +539,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -611,7 +591,7 @@ write:
 	RET
 
 // func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -635,23 +615,20 @@ tile:
 	VMOVAPS Y1, Y9
 	VMOVAPS Y0, Y10
 	VMOVAPS Y1, Y11
-	LEAQ    384(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    384(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    384(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Y12
 	VMOVUPS      32(BX), Y13
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -672,7 +649,7 @@ several:
 	VFMADD231PS  Y13, Y14, Y11
 	VMOVUPS      128(BX), Y12
 	VMOVUPS      160(BX), Y13
-	PREFETCHT0   64(SI)
+	PREFETCHT1   64(SI)
 	VBROADCASTSS 4(CX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -734,8 +711,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -793,7 +769,7 @@ write:
 	RET
 
 // func halves1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·halves1x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -807,17 +783,14 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
-	LEAQ    64(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    64(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    64(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -825,7 +798,7 @@ several:
 	VPAND        c8_ffff0000<>+0(SB), Y2, Y2
 	VMOVUPS      32(BX), Y3
 	VPAND        c8_ffff0000<>+0(SB), Y3, Y3
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
@@ -853,8 +826,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -892,7 +864,7 @@ DATA c8_ffff0000<>+28(SB)/4, $0xffff0000
 GLOBL c8_ffff0000<>(SB), RODATA|NOPTR, $32
 
 // func halves2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·halves2x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -908,17 +880,14 @@ tile:
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
 	VMOVAPS Y1, Y3
-	LEAQ    128(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    128(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    128(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -926,7 +895,7 @@ several:
 	VPAND        c8_ffff0000<>+0(SB), Y4, Y4
 	VMOVUPS      32(BX), Y5
 	VPAND        c8_ffff0000<>+0(SB), Y5, Y5
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
@@ -966,8 +935,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -1001,7 +969,7 @@ write:
 	RET
 
 // func halves3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·halves3x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -1019,17 +987,14 @@ tile:
 	VMOVAPS Y1, Y3
 	VMOVAPS Y0, Y4
 	VMOVAPS Y1, Y5
-	LEAQ    192(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    192(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    192(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -1037,7 +1002,7 @@ several:
 	VPAND        c8_ffff0000<>+0(SB), Y6, Y6
 	VMOVUPS      32(BX), Y7
 	VPAND        c8_ffff0000<>+0(SB), Y7, Y7
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -1089,8 +1054,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -1130,7 +1094,7 @@ write:
 	RET
 
 // func halves4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·halves4x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -1150,17 +1114,14 @@ tile:
 	VMOVAPS Y1, Y5
 	VMOVAPS Y0, Y6
 	VMOVAPS Y1, Y7
-	LEAQ    256(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    256(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    256(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -1168,7 +1129,7 @@ several:
 	VPAND        c8_ffff0000<>+0(SB), Y8, Y8
 	VMOVUPS      32(BX), Y9
 	VPAND        c8_ffff0000<>+0(SB), Y9, Y9
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -1232,8 +1193,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -1279,7 +1239,7 @@ write:
 	RET
 
 // func halves5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·halves5x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -1301,17 +1261,14 @@ tile:
 	VMOVAPS Y1, Y7
 	VMOVAPS Y0, Y8
 	VMOVAPS Y1, Y9
-	LEAQ    320(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    320(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    320(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -1319,7 +1276,7 @@ several:
 	VPAND        c8_ffff0000<>+0(SB), Y10, Y10
 	VMOVUPS      32(BX), Y11
 	VPAND        c8_ffff0000<>+0(SB), Y11, Y11
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -1339,7 +1296,7 @@ several:
 	VPSLLD       $0x10, Y10, Y10
 	VMOVUPS      32(BX), Y11
 	VPSLLD       $0x10, Y11, Y11
-	PREFETCHT0   64(SI)
+	PREFETCHT1   64(SI)
 	VBROADCASTSS 4(CX), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -1396,8 +1353,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -1449,7 +1405,7 @@ write:
 	RET
 
 // func halves6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·halves6x2AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -1473,17 +1429,14 @@ tile:
 	VMOVAPS Y1, Y9
 	VMOVAPS Y0, Y10
 	VMOVAPS Y1, Y11
-	LEAQ    384(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    384(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    384(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -1491,7 +1444,7 @@ several:
 	VPAND        c8_ffff0000<>+0(SB), Y12, Y12
 	VMOVUPS      32(BX), Y13
 	VPAND        c8_ffff0000<>+0(SB), Y13, Y13
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -1514,7 +1467,7 @@ several:
 	VPSLLD       $0x10, Y12, Y12
 	VMOVUPS      32(BX), Y13
 	VPSLLD       $0x10, Y13, Y13
-	PREFETCHT0   64(SI)
+	PREFETCHT1   64(SI)
 	VBROADCASTSS 4(CX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -1580,8 +1533,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -1639,7 +1591,7 @@ write:
 	RET
 
 // func halves1x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·halves1x4AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -1655,17 +1607,14 @@ tile:
 	VMOVUPS 32(SI), Y1
 	VMOVUPS 64(SI), Y2
 	VMOVUPS 96(SI), Y3
-	LEAQ    64(CX), R11
-	MOVQ    R11, a+8(FP)
+	LEAQ    64(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R9
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	LEAQ    64(CX), SI
+	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
 several:
@@ -1677,7 +1626,7 @@ several:
 	VPAND        c8_ffff0000<>+0(SB), Y6, Y6
 	VMOVUPS      96(BX), Y7
 	VPAND        c8_ffff0000<>+0(SB), Y7, Y7
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y4, Y8, Y0
 	VFMADD231PS  Y5, Y8, Y1
@@ -1725,8 +1674,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -1760,7 +1708,7 @@ write:
 	RET
 
 // func halves2x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·halves2x4AVX2(SB), NOSPLIT, $0-72
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -1780,17 +1728,14 @@ tile:
 	VMOVAPS Y1, Y5
 	VMOVAPS Y2, Y6
 	VMOVAPS Y3, Y7
-	LEAQ    128(CX), R11
-	MOVQ    R11, a+8(FP)
+	LEAQ    128(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R9
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	LEAQ    128(CX), SI
+	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
 several:
@@ -1802,7 +1747,7 @@ several:
 	VPAND        c8_ffff0000<>+0(SB), Y10, Y10
 	VMOVUPS      96(BX), Y11
 	VPAND        c8_ffff0000<>+0(SB), Y11, Y11
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y12
 	VFMADD231PS  Y8, Y12, Y0
 	VFMADD231PS  Y9, Y12, Y1
@@ -1870,8 +1815,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -1917,7 +1861,7 @@ write:
 	RET
 
 // func words1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, MMX+
 TEXT ·words1x2AVX2(SB), NOSPLIT, $0-88
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -1931,23 +1875,20 @@ tile:
 	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
-	LEAQ    64(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    64(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    64(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Y2
 	VPMOVSXBW    16(BX), Y3
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y4
 	VPMADDWD     Y2, Y4, Y2
 	VPADDD       Y2, Y0, Y0
@@ -1977,8 +1918,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -2021,7 +1961,7 @@ write:
 	RET
 
 // func words2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, MMX+
 TEXT ·words2x2AVX2(SB), NOSPLIT, $0-88
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -2037,23 +1977,20 @@ tile:
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
 	VMOVAPS Y1, Y3
-	LEAQ    128(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    128(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    128(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Y4
 	VPMOVSXBW    16(BX), Y5
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y6
 	VPMADDWD     Y4, Y6, Y7
 	VPADDD       Y7, Y0, Y0
@@ -2103,8 +2040,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -2159,7 +2095,7 @@ write:
 	RET
 
 // func words3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, MMX+
 TEXT ·words3x2AVX2(SB), NOSPLIT, $0-88
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -2177,23 +2113,20 @@ tile:
 	VMOVAPS Y1, Y3
 	VMOVAPS Y0, Y4
 	VMOVAPS Y1, Y5
-	LEAQ    192(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    192(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    192(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Y6
 	VPMOVSXBW    16(BX), Y7
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y8
 	VPMADDWD     Y6, Y8, Y9
 	VPADDD       Y9, Y0, Y0
@@ -2263,8 +2196,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -2331,7 +2263,7 @@ write:
 	RET
 
 // func words4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, MMX+
 TEXT ·words4x2AVX2(SB), NOSPLIT, $0-88
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -2351,23 +2283,20 @@ tile:
 	VMOVAPS Y1, Y5
 	VMOVAPS Y0, Y6
 	VMOVAPS Y1, Y7
-	LEAQ    256(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    256(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    256(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Y8
 	VPMOVSXBW    16(BX), Y9
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y10
 	VPMADDWD     Y8, Y10, Y11
 	VPADDD       Y11, Y0, Y0
@@ -2457,8 +2386,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -2537,7 +2465,7 @@ write:
 	RET
 
 // func words5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, MMX+
 TEXT ·words5x2AVX2(SB), NOSPLIT, $0-88
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -2559,23 +2487,20 @@ tile:
 	VMOVAPS Y1, Y7
 	VMOVAPS Y0, Y8
 	VMOVAPS Y1, Y9
-	LEAQ    320(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    320(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    320(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Y10
 	VPMOVSXBW    16(BX), Y11
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y12
 	VPMADDWD     Y10, Y12, Y13
 	VPADDD       Y13, Y0, Y0
@@ -2603,7 +2528,7 @@ several:
 	VPADDD       Y10, Y9, Y9
 	VPMOVSXBW    64(BX), Y10
 	VPMOVSXBW    80(BX), Y11
-	PREFETCHT0   64(SI)
+	PREFETCHT1   64(SI)
 	VBROADCASTSS 4(CX), Y12
 	VPMADDWD     Y10, Y12, Y13
 	VPADDD       Y13, Y0, Y0
@@ -2686,8 +2611,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -2778,7 +2702,7 @@ write:
 	RET
 
 // func words6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, MMX+
 TEXT ·words6x2AVX2(SB), NOSPLIT, $0-88
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -2802,23 +2726,20 @@ tile:
 	VMOVAPS Y1, Y9
 	VMOVAPS Y0, Y10
 	VMOVAPS Y1, Y11
-	LEAQ    384(CX), R10
-	MOVQ    R10, a+8(FP)
+	LEAQ    384(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R8
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	LEAQ    384(CX), SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Y12
 	VPMOVSXBW    16(BX), Y13
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y14
 	VPMADDWD     Y12, Y14, Y15
 	VPADDD       Y15, Y0, Y0
@@ -2851,7 +2772,7 @@ several:
 	VPADDD       Y12, Y11, Y11
 	VPMOVSXBW    64(BX), Y12
 	VPMOVSXBW    80(BX), Y13
-	PREFETCHT0   64(SI)
+	PREFETCHT1   64(SI)
 	VBROADCASTSS 4(CX), Y14
 	VPMADDWD     Y12, Y14, Y15
 	VPADDD       Y15, Y0, Y0
@@ -2949,8 +2870,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -3053,7 +2973,7 @@ write:
 	RET
 
 // func words1x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, MMX+
 TEXT ·words1x4AVX2(SB), NOSPLIT, $0-88
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -3069,17 +2989,14 @@ tile:
 	VMOVUPS 32(SI), Y1
 	VMOVUPS 64(SI), Y2
 	VMOVUPS 96(SI), Y3
-	LEAQ    64(CX), R11
-	MOVQ    R11, a+8(FP)
+	LEAQ    64(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R9
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	LEAQ    64(CX), SI
+	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
 several:
@@ -3087,7 +3004,7 @@ several:
 	VPMOVSXBW    16(BX), Y5
 	VPMOVSXBW    32(BX), Y6
 	VPMOVSXBW    48(BX), Y7
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y8
 	VPMADDWD     Y4, Y8, Y4
 	VPADDD       Y4, Y0, Y0
@@ -3139,8 +3056,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -3199,7 +3115,7 @@ write:
 	RET
 
 // func words2x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, MMX+
 TEXT ·words2x4AVX2(SB), NOSPLIT, $0-88
 tile:
 	MOVQ    blocks+0(FP), AX
@@ -3219,17 +3135,14 @@ tile:
 	VMOVAPS Y1, Y5
 	VMOVAPS Y2, Y6
 	VMOVAPS Y3, Y7
-	LEAQ    128(CX), R11
-	MOVQ    R11, a+8(FP)
+	LEAQ    128(CX), SI
+	MOVQ    SI, a+8(FP)
 	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R9
-	LEAQ    (CX)(DX*1), SI
-	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	LEAQ    128(CX), SI
+	MOVQ    $0x00000004, R9
 	PCALIGN $0x00000020
 
 several:
@@ -3237,7 +3150,7 @@ several:
 	VPMOVSXBW    16(BX), Y9
 	VPMOVSXBW    32(BX), Y10
 	VPMOVSXBW    48(BX), Y11
-	PREFETCHT0   (SI)
+	PREFETCHT1   (SI)
 	VBROADCASTSS (CX), Y12
 	VPMADDWD     Y8, Y12, Y13
 	VPADDD       Y13, Y0, Y0
@@ -3325,8 +3238,7 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	DECQ         R9
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
@@ -3527,6 +3439,7 @@ run:
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT1   (R9)
 	VMOVUPS      (SI), Y12
 	VMOVUPS      32(SI), Y13
 	VBROADCASTSS (DX), Y14
@@ -3547,6 +3460,7 @@ several:
 	VBROADCASTSS 20(DX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   64(R9)
 	VMOVUPS      64(SI), Y12
 	VMOVUPS      96(SI), Y13
 	VBROADCASTSS 64(DX), Y14
@@ -3567,6 +3481,7 @@ several:
 	VBROADCASTSS 84(DX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   128(R9)
 	VMOVUPS      128(SI), Y12
 	VMOVUPS      160(SI), Y13
 	VBROADCASTSS 128(DX), Y14
@@ -3587,6 +3502,7 @@ several:
 	VBROADCASTSS 148(DX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   192(R9)
 	VMOVUPS      192(SI), Y12
 	VMOVUPS      224(SI), Y13
 	VBROADCASTSS 192(DX), Y14
@@ -3995,6 +3911,7 @@ run:
 	PCALIGN $0x00000040
 
 several:
+	PREFETCHT1   (R9)
 	VMOVUPS      (SI), Y10
 	VMOVUPS      32(SI), Y11
 	VBROADCASTSS (DX), Y12
@@ -4012,6 +3929,7 @@ several:
 	VBROADCASTSS 16(DX), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	PREFETCHT1   64(R9)
 	VMOVUPS      64(SI), Y10
 	VMOVUPS      96(SI), Y11
 	VBROADCASTSS 64(DX), Y12
@@ -4029,6 +3947,7 @@ several:
 	VBROADCASTSS 80(DX), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	PREFETCHT1   128(R9)
 	VMOVUPS      128(SI), Y10
 	VMOVUPS      160(SI), Y11
 	VBROADCASTSS 128(DX), Y12
@@ -4046,6 +3965,7 @@ several:
 	VBROADCASTSS 144(DX), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	PREFETCHT1   192(R9)
 	VMOVUPS      192(SI), Y10
 	VMOVUPS      224(SI), Y11
 	VBROADCASTSS 192(DX), Y12
@@ -5019,7 +4939,7 @@ write:
 	RET
 
 // func offsetSums1x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums1x1x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -5046,11 +4966,13 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y2
 	VMOVUPS      32(DI), Y3
 	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y2
 	VMOVUPS      96(DI), Y3
 	VBROADCASTSS (CX)(BX*1), Y4
@@ -5093,7 +5015,7 @@ write:
 	RET
 
 // func offsetSums2x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums2x1x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -5124,6 +5046,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y4
 	VMOVUPS      32(DI), Y5
 	VBROADCASTSS (R8), Y6
@@ -5132,6 +5055,7 @@ two:
 	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y4
 	VMOVUPS      96(DI), Y5
 	VBROADCASTSS (R8)(BX*1), Y6
@@ -5187,7 +5111,7 @@ write:
 	RET
 
 // func offsetSums3x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums3x1x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -5222,6 +5146,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y6
 	VMOVUPS      32(DI), Y7
 	VBROADCASTSS (R8), Y8
@@ -5233,6 +5158,7 @@ two:
 	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y6
 	VMOVUPS      96(DI), Y7
 	VBROADCASTSS (R8)(BX*1), Y8
@@ -5301,7 +5227,7 @@ write:
 	RET
 
 // func offsetSums4x1x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums4x1x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -5340,6 +5266,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
 	VBROADCASTSS (R8), Y10
@@ -5354,6 +5281,7 @@ two:
 	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y8
 	VMOVUPS      96(DI), Y9
 	VBROADCASTSS (R8)(BX*1), Y10
@@ -5435,7 +5363,7 @@ write:
 	RET
 
 // func offsetSums1x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums1x2x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -5464,6 +5392,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y4
 	VMOVUPS      32(DI), Y5
 	VBROADCASTSS (CX), Y6
@@ -5472,6 +5401,7 @@ two:
 	VBROADCASTSS 4(CX), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y4
 	VMOVUPS      96(DI), Y5
 	VBROADCASTSS (CX)(BX*1), Y6
@@ -5524,7 +5454,7 @@ write:
 	RET
 
 // func offsetSums2x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums2x2x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -5559,6 +5489,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
 	VBROADCASTSS (R8), Y10
@@ -5573,6 +5504,7 @@ two:
 	VBROADCASTSS 4(CX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y8
 	VMOVUPS      96(DI), Y9
 	VBROADCASTSS (R8)(BX*1), Y10
@@ -5648,7 +5580,7 @@ write:
 	RET
 
 // func offsetSums3x2x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums3x2x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -5689,6 +5621,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (R8), Y14
@@ -5709,6 +5642,7 @@ two:
 	VBROADCASTSS 4(CX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y12
 	VMOVUPS      96(DI), Y13
 	VBROADCASTSS (R8)(BX*1), Y14
@@ -5807,7 +5741,7 @@ write:
 	RET
 
 // func offsetSums1x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums1x3x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -5838,6 +5772,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y6
 	VMOVUPS      32(DI), Y7
 	VBROADCASTSS (CX), Y8
@@ -5849,6 +5784,7 @@ two:
 	VBROADCASTSS 8(CX), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y6
 	VMOVUPS      96(DI), Y7
 	VBROADCASTSS (CX)(BX*1), Y8
@@ -5911,7 +5847,7 @@ write:
 	RET
 
 // func offsetSums2x3x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums2x3x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -5950,6 +5886,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (R8), Y14
@@ -5970,6 +5907,7 @@ two:
 	VBROADCASTSS 8(CX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y12
 	VMOVUPS      96(DI), Y13
 	VBROADCASTSS (R8)(BX*1), Y14
@@ -6065,7 +6003,7 @@ write:
 	RET
 
 // func offsetSums1x4x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums1x4x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -6098,6 +6036,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
 	VBROADCASTSS (CX), Y10
@@ -6112,6 +6051,7 @@ two:
 	VBROADCASTSS 12(CX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y8
 	VMOVUPS      96(DI), Y9
 	VBROADCASTSS (CX)(BX*1), Y10
@@ -6184,7 +6124,7 @@ write:
 	RET
 
 // func offsetSums1x5x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums1x5x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -6219,6 +6159,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y10
 	VMOVUPS      32(DI), Y11
 	VBROADCASTSS (CX), Y12
@@ -6236,6 +6177,7 @@ two:
 	VBROADCASTSS 16(CX), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y10
 	VMOVUPS      96(DI), Y11
 	VBROADCASTSS (CX)(BX*1), Y12
@@ -6318,7 +6260,7 @@ write:
 	RET
 
 // func offsetSums1x6x2AVX2(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, jumpY int, nextY int, ahead *float32, c *float32, accumulate bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·offsetSums1x6x2AVX2(SB), NOSPLIT, $0-89
 	MOVQ   rows+0(FP), AX
 	MOVQ   offs+24(FP), CX
@@ -6355,6 +6297,7 @@ row:
 	PCALIGN $0x00000040
 
 two:
+	PREFETCHT1   (R10)
 	VMOVUPS      (DI), Y12
 	VMOVUPS      32(DI), Y13
 	VBROADCASTSS (CX), Y14
@@ -6375,6 +6318,7 @@ two:
 	VBROADCASTSS 20(CX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT1   64(R10)
 	VMOVUPS      64(DI), Y12
 	VMOVUPS      96(DI), Y13
 	VBROADCASTSS (CX)(BX*1), Y14
