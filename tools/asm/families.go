@@ -22,6 +22,7 @@ var sizes = []size{
 	{"vgemm", "ScatteredLanes", "is the number of lanes of these vectors.", 4, func(s emit.ISA) int { return s.Width }},
 	{"vconv", "TilePixels", "is the largest number of pixels of the tiles of Pixels and Offsets, and of kernel offsets of OffsetSums.", 4, most},
 	{"vconv", "LeastByte", "is what ToBytes makes of the least value and Bytes multiplies.", 0, vconv.LeastByte},
+	{"vconv", "TapPixels", "is the largest number of pixels of the tiles of Taps.", 1, tapPixels},
 	{"vconv", "SumRows", "is the number of rows of the tile of PixelSums. Of a whole block, kernels of 6, 5 and 5 rows compute a part each.", emit.Lanes,
 		func(s emit.ISA) int { return halfOr(s, emit.Lanes/2, emit.Lanes) }},
 	{"vconv", "SumBlocks", "is the largest number of blocks of columns of that tile.", 1, func(s emit.ISA) int { return halfOr(s, 3, 1) }},
@@ -77,6 +78,18 @@ func most(s emit.ISA) int {
 	}
 	return (s.Registers - vectors - 2) / vectors
 }
+
+// tapPixels is the number of pixels whose sums, of a whole block of channels, fit the registers beside a block of weights; NEON has inputs in registers too.
+func tapPixels(s emit.ISA) int {
+	vectors := emit.Lanes / s.Width
+	if s.Elements {
+		return (s.Registers - 2*vectors) / vectors
+	}
+	return min(14, (s.Registers-vectors)/vectors)
+}
+
+// tapTiles are numbers of pixels up to that.
+func tapTiles(s emit.ISA) [][]int { return numbers(tapPixels(s))(s) }
 
 // pixelTiles are pixels, and vectors of one and of two blocks of channels, as far as there are registers.
 func pixelTiles(s emit.ISA) (sizes [][]int) {

@@ -8,19 +8,22 @@ import (
 	"github.com/swcaffe/swcaffe/tools/asm/emit"
 )
 
-// DepthTaps emits the micro-kernel of a depthwise convolution of tiles of some pixels, which are apart values from each other. Each pixel's result, a
-// vector of channels, is start + the sum over k of x[offs[k]+apart*pixel] * w[k]. Results are to values from each other.
+// DepthTaps emits the micro-kernel of a depthwise convolution of rows of tiles of some pixels, which are apart values from each other. Each pixel's result,
+// a block of channels, is start + the sum over k of x[offs[k]+apart*pixel] * w[k]. Results are to values from each other. A row's inputs begin nextX behind
+// the end of the row before, its results nextC.
 func DepthTaps(s emit.ISA, pixels int) {
-	tiles, x, apart := emit.GP("tiles"), emit.GP("x"), emit.GP("apart")
+	tiles, x, apart := GP64(), emit.GP("x"), emit.GP("apart")
 	c, to := emit.GP("c"), emit.GP("to")
 	SHLQ(Imm(2), apart)
 	SHLQ(Imm(2), to)
 	thrice, offs, w, left := GP64(), GP64(), GP64(), GP64()
 	LEAQ(Mem{Base: apart, Index: apart, Scale: 2}, thrice)
 	floor, start := Load(Param("floor"), GP8()), emit.GP("start")
+	Label("row")
+	Load(Param("tiles"), tiles)
 	emit.Align(64)
 	Label("tile")
-	acc := started(s, start, pixels, 1)
+	acc := started(s, start, pixels, emit.Lanes/s.Width)
 	Load(Param("offs"), offs)
 	Load(Param("w"), w)
 	Load(Param("k"), left)
@@ -29,8 +32,15 @@ func DepthTaps(s emit.ISA, pixels int) {
 	at := GP64()
 	MOVQ(Mem{Base: offs}, at)
 	LEAQ(Mem{Base: x, Index: at, Scale: 4}, at)
-	weight := s.Load(Mem{Base: w})
-	eachPixel(pixels, at, apart, thrice, func(i int, pixel Mem) { VFMADD231PS(pixel, weight, acc[i][0]) })
+	var weights []reg.VecVirtual
+	for j := range acc[0] {
+		weights = append(weights, s.Load(Mem{Base: w, Disp: 4 * s.Width * j}))
+	}
+	eachPixel(pixels, at, apart, thrice, func(i int, pixel Mem) {
+		for j, weight := range weights {
+			VFMADD231PS(pixel.Offset(4*s.Width*j), weight, acc[i][j])
+		}
+	})
 	ADDQ(Imm(8), offs)
 	ADDQ(U32(emit.PixelBytes), w)
 	DECQ(left)
@@ -38,18 +48,31 @@ func DepthTaps(s emit.ISA, pixels int) {
 	TESTB(floor, floor)
 	JEQ(LabelRef("write"))
 	zero := s.Zero()
-	for i := range acc {
-		VMAXPS(acc[i][0], zero, acc[i][0])
+	for _, pixel := range acc {
+		for _, v := range pixel {
+			VMAXPS(v, zero, v)
+		}
 	}
 	Label("write")
-	for i := range acc {
-		VMOVUPS(acc[i][0], Mem{Base: c})
+	for _, pixel := range acc {
+		for j, v := range pixel {
+			VMOVUPS(v, Mem{Base: c, Disp: 4 * s.Width * j})
+		}
 		ADDQ(to, c)
 	}
 	IMUL3Q(Imm(uint64(pixels)), apart, left)
 	ADDQ(left, x)
 	DECQ(tiles)
 	JNE(LabelRef("tile"))
+	for _, next := range []struct {
+		distance string
+		of       reg.Register
+	}{{"nextX", x}, {"nextC", c}} {
+		Load(Param(next.distance), left)
+		LEAQ(Mem{Base: next.of, Index: left, Scale: 4}, next.of)
+	}
+	DECQ(emit.ParamAt("rows"))
+	JNE(LabelRef("row"))
 	s.Ret()
 }
 

@@ -89,7 +89,7 @@ func newBands(t *conv.Task) error {
 	for i := range v.workers {
 		v.workers[i].start = pages.Make[float32](len(v.phases) * shape.BlockLanes)
 	}
-	t.Reserved = cpe.Scratch{Group: v.sources() + v.weights() + v.results()}
+	t.Reserved = cpe.Scratch{Group: v.sources() + 2*v.weights() + v.results()}
 	t.Plan, t.Stages = v.bandsPlan, conv.Stages(v)
 	return nil
 }
@@ -147,9 +147,9 @@ func (v *bandsKernel) Name() string { return "convolution " + v.Direction.String
 func (v *bandsKernel) RunGroup(g *cpe.CoreGroup) error {
 	each := v.Shape.N * v.bands
 	x, y := v.Args.Through(v.Direction)
-	memory := g.Memory(v.sources() + v.weights() + v.results())
+	memory := g.Memory(v.sources() + 2*v.weights() + v.results())
 	lines, memory := memory[:v.sources()], memory[v.sources():]
-	weights, scratch := memory[:v.weights()], memory[v.weights():]
+	weights, scratch := memory[:2*v.weights()], memory[2*v.weights():]
 	clear(lines)
 	w := &v.workers[g.Index()]
 	lo, hi := g.Share(v.dst.Blocks() * each)
@@ -176,7 +176,7 @@ func (v *bandsKernel) RunGroup(g *cpe.CoreGroup) error {
 	return nil
 }
 
-// load packs the biases and the weights of a block of channels, phase by phase.
+// load packs the biases and the weights of a block of channels, phase by phase. The weights' memory has as much room again.
 func (v *bandsKernel) load(w *worker, weights []float32, block int) {
 	args, taps, first, parts := v.Args, v.taps(), block*shape.BlockLanes, len(v.phases)
 	n := min(shape.BlockLanes, v.dst.Channels-first)
@@ -185,14 +185,12 @@ func (v *bandsKernel) load(w *worker, weights []float32, block int) {
 	if args.Bias != nil {
 		vec.Transpose(w.start, args.Bias[first*parts:], shape.BlockLanes, parts, n, parts)
 	}
-	k := 0
+	channels := weights[v.weights():]
+	vec.Transpose(channels, args.W[first*taps:], shape.BlockLanes, taps, n, taps)
 	for _, phases := range v.phases {
 		for _, p := range phases {
 			for _, tap := range p.taps {
-				for lane := range n {
-					weights[k*shape.BlockLanes+lane] = args.W[(first+lane)*taps+tap]
-				}
-				k++
+				weights = weights[copy(weights, channels[tap*shape.BlockLanes:][:shape.BlockLanes]):]
 			}
 		}
 	}
@@ -203,11 +201,13 @@ func (v *bandsKernel) convolve(w *worker, part int, lines, weights, results []fl
 	width := v.dst.Cols()
 	for i := range v.phases[part] {
 		p := &v.phases[part][i]
-		n := tiling.Blocks(width-p.col, v.cols.Results)
-		w.pixels = vconv.TapPixels{N: n, Step: v.cols.Step * shape.BlockLanes, To: v.cols.Results * shape.BlockLanes}
-		for row, line := p.row, 0; n > 0 && row*width*shape.BlockLanes < len(results); row, line = row+v.rows.Results, line+v.rows.Step {
-			x, y := lines[v.source.Shift(line, 0):], results[(row*width+p.col)*shape.BlockLanes:]
-			vconv.TapKernel(&w.pixels, p.shifts, x, weights, w.start[part*shape.BlockLanes:], y, v.Args.Floor)
+		n, rows := tiling.Blocks(width-p.col, v.cols.Results), tiling.Blocks(len(results)/(width*shape.BlockLanes)-p.row, v.rows.Results)
+		if n > 0 && rows > 0 {
+			w.pixels = vconv.TapPixels{
+				Rows: rows, N: n, Step: v.cols.Step * shape.BlockLanes, NextX: v.source.Shift(v.rows.Step, 0),
+				To: v.cols.Results * shape.BlockLanes, NextC: v.rows.Results * width * shape.BlockLanes,
+			}
+			vconv.TapKernel(&w.pixels, p.shifts, lines, weights, w.start[part*shape.BlockLanes:], results[(p.row*width+p.col)*shape.BlockLanes:], v.Args.Floor)
 		}
 		weights = weights[len(p.taps)*shape.BlockLanes:]
 	}

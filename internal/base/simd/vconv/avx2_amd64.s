@@ -6410,81 +6410,38 @@ write:
 	VZEROUPPER
 	RET
 
-// func taps1AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps1AVX2(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, FMA3
-TEXT ·taps1AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R10
-	MOVQ    start+48(FP), R11
+TEXT ·taps1AVX2(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), AX
+	MOVB floor+96(FP), R10
+	MOVQ start+64(FP), R11
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
 	VMOVUPS (R11), Y0
-	MOVQ    offs+32(FP), DI
-	MOVQ    w+40(FP), R8
-	MOVQ    k+8(FP), R9
-	PCALIGN $0x00000020
-
-tap:
-	MOVQ        (DI), R12
-	LEAQ        (CX)(R12*4), R12
-	VMOVUPS     (R8), Y1
-	VFMADD231PS (R12), Y1, Y0
-	ADDQ        $0x08, DI
-	ADDQ        $0x00000040, R8
-	DECQ        R9
-	JNE         tap
-	TESTB       R10, R10
-	JEQ         write
-	VXORPS      Y1, Y1, Y1
-	VMAXPS      Y0, Y1, Y0
-
-write:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x01, DX, R9
-	ADDQ    R9, CX
-	DECQ    AX
-	JNE     tile
-	VZEROUPPER
-	RET
-
-// func taps2AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-// Requires: AVX, FMA3
-TEXT ·taps2AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R10
-	MOVQ    start+48(FP), R11
-	PCALIGN $0x00000040
-
-tile:
-	VMOVUPS (R11), Y0
-	VMOVAPS Y0, Y1
-	MOVQ    offs+32(FP), DI
-	MOVQ    w+40(FP), R8
-	MOVQ    k+8(FP), R9
+	VMOVUPS 32(R11), Y1
+	MOVQ    offs+48(FP), DI
+	MOVQ    w+56(FP), R8
+	MOVQ    k+16(FP), R9
 	PCALIGN $0x00000020
 
 tap:
 	MOVQ        (DI), R12
 	LEAQ        (CX)(R12*4), R12
 	VMOVUPS     (R8), Y2
+	VMOVUPS     32(R8), Y3
 	VFMADD231PS (R12), Y2, Y0
-	VFMADD231PS (R12)(DX*1), Y2, Y1
+	VFMADD231PS 32(R12), Y3, Y1
 	ADDQ        $0x08, DI
 	ADDQ        $0x00000040, R8
 	DECQ        R9
@@ -6497,110 +6454,62 @@ tap:
 
 write:
 	VMOVUPS Y0, (BX)
+	VMOVUPS Y1, 32(BX)
 	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x02, DX, R9
+	IMUL3Q  $0x01, DX, R9
 	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R9
+	LEAQ    (CX)(R9*4), CX
+	MOVQ    nextC+88(FP), R9
+	LEAQ    (BX)(R9*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps3AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps2AVX2(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, FMA3
-TEXT ·taps3AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R10
-	MOVQ    start+48(FP), R11
+TEXT ·taps2AVX2(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), AX
+	MOVB floor+96(FP), R10
+	MOVQ start+64(FP), R11
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
 	VMOVUPS (R11), Y0
-	VMOVAPS Y0, Y1
+	VMOVUPS 32(R11), Y1
 	VMOVAPS Y0, Y2
-	MOVQ    offs+32(FP), DI
-	MOVQ    w+40(FP), R8
-	MOVQ    k+8(FP), R9
+	VMOVAPS Y1, Y3
+	MOVQ    offs+48(FP), DI
+	MOVQ    w+56(FP), R8
+	MOVQ    k+16(FP), R9
 	PCALIGN $0x00000020
 
 tap:
 	MOVQ        (DI), R12
 	LEAQ        (CX)(R12*4), R12
-	VMOVUPS     (R8), Y3
-	VFMADD231PS (R12), Y3, Y0
-	VFMADD231PS (R12)(DX*1), Y3, Y1
-	VFMADD231PS (R12)(DX*2), Y3, Y2
+	VMOVUPS     (R8), Y4
+	VMOVUPS     32(R8), Y5
+	VFMADD231PS (R12), Y4, Y0
+	VFMADD231PS 32(R12), Y5, Y1
+	VFMADD231PS (R12)(DX*1), Y4, Y2
+	VFMADD231PS 32(R12)(DX*1), Y5, Y3
 	ADDQ        $0x08, DI
 	ADDQ        $0x00000040, R8
 	DECQ        R9
 	JNE         tap
 	TESTB       R10, R10
-	JEQ         write
-	VXORPS      Y3, Y3, Y3
-	VMAXPS      Y0, Y3, Y0
-	VMAXPS      Y1, Y3, Y1
-	VMAXPS      Y2, Y3, Y2
-
-write:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x03, DX, R9
-	ADDQ    R9, CX
-	DECQ    AX
-	JNE     tile
-	VZEROUPPER
-	RET
-
-// func taps4AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-// Requires: AVX, FMA3
-TEXT ·taps4AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
-	PCALIGN $0x00000040
-
-tile:
-	VMOVUPS (R12), Y0
-	VMOVAPS Y0, Y1
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y3
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
-	PCALIGN $0x00000020
-
-tap:
-	MOVQ        (R8), R13
-	LEAQ        (CX)(R13*4), R13
-	VMOVUPS     (R9), Y4
-	VFMADD231PS (R13), Y4, Y0
-	VFMADD231PS (R13)(DX*1), Y4, Y1
-	VFMADD231PS (R13)(DX*2), Y4, Y2
-	VFMADD231PS (R13)(DI*1), Y4, Y3
-	ADDQ        $0x08, R8
-	ADDQ        $0x00000040, R9
-	DECQ        R10
-	JNE         tap
-	TESTB       R11, R11
 	JEQ         write
 	VXORPS      Y4, Y4, Y4
 	VMAXPS      Y0, Y4, Y0
@@ -6610,130 +6519,69 @@ tap:
 
 write:
 	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
+	VMOVUPS Y1, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y2, (BX)
+	VMOVUPS Y3, 32(BX)
 	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x04, DX, R10
-	ADDQ    R10, CX
+	IMUL3Q  $0x02, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R9
+	LEAQ    (CX)(R9*4), CX
+	MOVQ    nextC+88(FP), R9
+	LEAQ    (BX)(R9*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps5AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps3AVX2(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, FMA3
-TEXT ·taps5AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps3AVX2(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), AX
+	MOVB floor+96(FP), R10
+	MOVQ start+64(FP), R11
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
-	VMOVUPS (R12), Y0
-	VMOVAPS Y0, Y1
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
 	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y3
+	VMOVAPS Y1, Y3
 	VMOVAPS Y0, Y4
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	VMOVAPS Y1, Y5
+	MOVQ    offs+48(FP), DI
+	MOVQ    w+56(FP), R8
+	MOVQ    k+16(FP), R9
 	PCALIGN $0x00000020
 
 tap:
-	MOVQ        (R8), R13
-	LEAQ        (CX)(R13*4), R13
-	VMOVUPS     (R9), Y5
-	VFMADD231PS (R13), Y5, Y0
-	VFMADD231PS (R13)(DX*1), Y5, Y1
-	VFMADD231PS (R13)(DX*2), Y5, Y2
-	VFMADD231PS (R13)(DI*1), Y5, Y3
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y5, Y4
-	ADDQ        $0x08, R8
-	ADDQ        $0x00000040, R9
-	DECQ        R10
+	MOVQ        (DI), R12
+	LEAQ        (CX)(R12*4), R12
+	VMOVUPS     (R8), Y6
+	VMOVUPS     32(R8), Y7
+	VFMADD231PS (R12), Y6, Y0
+	VFMADD231PS 32(R12), Y7, Y1
+	VFMADD231PS (R12)(DX*1), Y6, Y2
+	VFMADD231PS 32(R12)(DX*1), Y7, Y3
+	VFMADD231PS (R12)(DX*2), Y6, Y4
+	VFMADD231PS 32(R12)(DX*2), Y7, Y5
+	ADDQ        $0x08, DI
+	ADDQ        $0x00000040, R8
+	DECQ        R9
 	JNE         tap
-	TESTB       R11, R11
-	JEQ         write
-	VXORPS      Y5, Y5, Y5
-	VMAXPS      Y0, Y5, Y0
-	VMAXPS      Y1, Y5, Y1
-	VMAXPS      Y2, Y5, Y2
-	VMAXPS      Y3, Y5, Y3
-	VMAXPS      Y4, Y5, Y4
-
-write:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x05, DX, R10
-	ADDQ    R10, CX
-	DECQ    AX
-	JNE     tile
-	VZEROUPPER
-	RET
-
-// func taps6AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-// Requires: AVX, FMA3
-TEXT ·taps6AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
-	PCALIGN $0x00000040
-
-tile:
-	VMOVUPS (R12), Y0
-	VMOVAPS Y0, Y1
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y3
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y5
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
-	PCALIGN $0x00000020
-
-tap:
-	MOVQ        (R8), R13
-	LEAQ        (CX)(R13*4), R13
-	VMOVUPS     (R9), Y6
-	VFMADD231PS (R13), Y6, Y0
-	VFMADD231PS (R13)(DX*1), Y6, Y1
-	VFMADD231PS (R13)(DX*2), Y6, Y2
-	VFMADD231PS (R13)(DI*1), Y6, Y3
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y6, Y4
-	VFMADD231PS (R13)(DX*1), Y6, Y5
-	ADDQ        $0x08, R8
-	ADDQ        $0x00000040, R9
-	DECQ        R10
-	JNE         tap
-	TESTB       R11, R11
+	TESTB       R10, R10
 	JEQ         write
 	VXORPS      Y6, Y6, Y6
 	VMAXPS      Y0, Y6, Y0
@@ -6745,143 +6593,71 @@ tap:
 
 write:
 	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
+	VMOVUPS Y1, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
+	VMOVUPS Y3, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y4, (BX)
+	VMOVUPS Y5, 32(BX)
 	ADDQ    SI, BX
-	VMOVUPS Y5, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x06, DX, R10
-	ADDQ    R10, CX
+	IMUL3Q  $0x03, DX, R9
+	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R9
+	LEAQ    (CX)(R9*4), CX
+	MOVQ    nextC+88(FP), R9
+	LEAQ    (BX)(R9*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps7AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps4AVX2(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, FMA3
-TEXT ·taps7AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps4AVX2(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
 	VMOVUPS (R12), Y0
-	VMOVAPS Y0, Y1
+	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y3
+	VMOVAPS Y1, Y3
 	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y5
+	VMOVAPS Y1, Y5
 	VMOVAPS Y0, Y6
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
-	PCALIGN $0x00000020
-
-tap:
-	MOVQ        (R8), R13
-	LEAQ        (CX)(R13*4), R13
-	VMOVUPS     (R9), Y7
-	VFMADD231PS (R13), Y7, Y0
-	VFMADD231PS (R13)(DX*1), Y7, Y1
-	VFMADD231PS (R13)(DX*2), Y7, Y2
-	VFMADD231PS (R13)(DI*1), Y7, Y3
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y7, Y4
-	VFMADD231PS (R13)(DX*1), Y7, Y5
-	VFMADD231PS (R13)(DX*2), Y7, Y6
-	ADDQ        $0x08, R8
-	ADDQ        $0x00000040, R9
-	DECQ        R10
-	JNE         tap
-	TESTB       R11, R11
-	JEQ         write
-	VXORPS      Y7, Y7, Y7
-	VMAXPS      Y0, Y7, Y0
-	VMAXPS      Y1, Y7, Y1
-	VMAXPS      Y2, Y7, Y2
-	VMAXPS      Y3, Y7, Y3
-	VMAXPS      Y4, Y7, Y4
-	VMAXPS      Y5, Y7, Y5
-	VMAXPS      Y6, Y7, Y6
-
-write:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y6, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x07, DX, R10
-	ADDQ    R10, CX
-	DECQ    AX
-	JNE     tile
-	VZEROUPPER
-	RET
-
-// func taps8AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-// Requires: AVX, FMA3
-TEXT ·taps8AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
-	PCALIGN $0x00000040
-
-tile:
-	VMOVUPS (R12), Y0
-	VMOVAPS Y0, Y1
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y3
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y5
-	VMOVAPS Y0, Y6
-	VMOVAPS Y0, Y7
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	VMOVAPS Y1, Y7
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
 	MOVQ        (R8), R13
 	LEAQ        (CX)(R13*4), R13
 	VMOVUPS     (R9), Y8
+	VMOVUPS     32(R9), Y9
 	VFMADD231PS (R13), Y8, Y0
-	VFMADD231PS (R13)(DX*1), Y8, Y1
-	VFMADD231PS (R13)(DX*2), Y8, Y2
-	VFMADD231PS (R13)(DI*1), Y8, Y3
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y8, Y4
-	VFMADD231PS (R13)(DX*1), Y8, Y5
-	VFMADD231PS (R13)(DX*2), Y8, Y6
-	VFMADD231PS (R13)(DI*1), Y8, Y7
+	VFMADD231PS 32(R13), Y9, Y1
+	VFMADD231PS (R13)(DX*1), Y8, Y2
+	VFMADD231PS 32(R13)(DX*1), Y9, Y3
+	VFMADD231PS (R13)(DX*2), Y8, Y4
+	VFMADD231PS 32(R13)(DX*2), Y9, Y5
+	VFMADD231PS (R13)(DI*1), Y8, Y6
+	VFMADD231PS 32(R13)(DI*1), Y9, Y7
 	ADDQ        $0x08, R8
 	ADDQ        $0x00000040, R9
 	DECQ        R10
@@ -6900,163 +6676,79 @@ tap:
 
 write:
 	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
+	VMOVUPS Y1, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
+	VMOVUPS Y3, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y5, (BX)
+	VMOVUPS Y5, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y6, (BX)
+	VMOVUPS Y7, 32(BX)
 	ADDQ    SI, BX
-	VMOVUPS Y7, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x08, DX, R10
+	IMUL3Q  $0x04, DX, R10
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps9AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps5AVX2(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, FMA3
-TEXT ·taps9AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps5AVX2(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
 	VMOVUPS (R12), Y0
-	VMOVAPS Y0, Y1
+	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y3
+	VMOVAPS Y1, Y3
 	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y5
+	VMOVAPS Y1, Y5
 	VMOVAPS Y0, Y6
-	VMOVAPS Y0, Y7
+	VMOVAPS Y1, Y7
 	VMOVAPS Y0, Y8
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
-	PCALIGN $0x00000020
-
-tap:
-	MOVQ        (R8), R13
-	LEAQ        (CX)(R13*4), R13
-	VMOVUPS     (R9), Y9
-	VFMADD231PS (R13), Y9, Y0
-	VFMADD231PS (R13)(DX*1), Y9, Y1
-	VFMADD231PS (R13)(DX*2), Y9, Y2
-	VFMADD231PS (R13)(DI*1), Y9, Y3
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y9, Y4
-	VFMADD231PS (R13)(DX*1), Y9, Y5
-	VFMADD231PS (R13)(DX*2), Y9, Y6
-	VFMADD231PS (R13)(DI*1), Y9, Y7
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y9, Y8
-	ADDQ        $0x08, R8
-	ADDQ        $0x00000040, R9
-	DECQ        R10
-	JNE         tap
-	TESTB       R11, R11
-	JEQ         write
-	VXORPS      Y9, Y9, Y9
-	VMAXPS      Y0, Y9, Y0
-	VMAXPS      Y1, Y9, Y1
-	VMAXPS      Y2, Y9, Y2
-	VMAXPS      Y3, Y9, Y3
-	VMAXPS      Y4, Y9, Y4
-	VMAXPS      Y5, Y9, Y5
-	VMAXPS      Y6, Y9, Y6
-	VMAXPS      Y7, Y9, Y7
-	VMAXPS      Y8, Y9, Y8
-
-write:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y7, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y8, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x09, DX, R10
-	ADDQ    R10, CX
-	DECQ    AX
-	JNE     tile
-	VZEROUPPER
-	RET
-
-// func taps10AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-// Requires: AVX, FMA3
-TEXT ·taps10AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
-	PCALIGN $0x00000040
-
-tile:
-	VMOVUPS (R12), Y0
-	VMOVAPS Y0, Y1
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y3
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y5
-	VMOVAPS Y0, Y6
-	VMOVAPS Y0, Y7
-	VMOVAPS Y0, Y8
-	VMOVAPS Y0, Y9
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	VMOVAPS Y1, Y9
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
 	MOVQ        (R8), R13
 	LEAQ        (CX)(R13*4), R13
 	VMOVUPS     (R9), Y10
+	VMOVUPS     32(R9), Y11
 	VFMADD231PS (R13), Y10, Y0
-	VFMADD231PS (R13)(DX*1), Y10, Y1
-	VFMADD231PS (R13)(DX*2), Y10, Y2
-	VFMADD231PS (R13)(DI*1), Y10, Y3
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y10, Y4
-	VFMADD231PS (R13)(DX*1), Y10, Y5
-	VFMADD231PS (R13)(DX*2), Y10, Y6
-	VFMADD231PS (R13)(DI*1), Y10, Y7
+	VFMADD231PS 32(R13), Y11, Y1
+	VFMADD231PS (R13)(DX*1), Y10, Y2
+	VFMADD231PS 32(R13)(DX*1), Y11, Y3
+	VFMADD231PS (R13)(DX*2), Y10, Y4
+	VFMADD231PS 32(R13)(DX*2), Y11, Y5
+	VFMADD231PS (R13)(DI*1), Y10, Y6
+	VFMADD231PS 32(R13)(DI*1), Y11, Y7
 	LEAQ        (R13)(DX*4), R13
 	VFMADD231PS (R13), Y10, Y8
-	VFMADD231PS (R13)(DX*1), Y10, Y9
+	VFMADD231PS 32(R13), Y11, Y9
 	ADDQ        $0x08, R8
 	ADDQ        $0x00000040, R9
 	DECQ        R10
@@ -7077,181 +6769,86 @@ tap:
 
 write:
 	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
+	VMOVUPS Y1, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
+	VMOVUPS Y3, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y5, (BX)
+	VMOVUPS Y5, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y7, (BX)
+	VMOVUPS Y7, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y8, (BX)
+	VMOVUPS Y9, 32(BX)
 	ADDQ    SI, BX
-	VMOVUPS Y9, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x0a, DX, R10
+	IMUL3Q  $0x05, DX, R10
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps11AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps6AVX2(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, FMA3
-TEXT ·taps11AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps6AVX2(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
 	VMOVUPS (R12), Y0
-	VMOVAPS Y0, Y1
+	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y3
+	VMOVAPS Y1, Y3
 	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y5
+	VMOVAPS Y1, Y5
 	VMOVAPS Y0, Y6
-	VMOVAPS Y0, Y7
+	VMOVAPS Y1, Y7
 	VMOVAPS Y0, Y8
-	VMOVAPS Y0, Y9
+	VMOVAPS Y1, Y9
 	VMOVAPS Y0, Y10
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
-	PCALIGN $0x00000020
-
-tap:
-	MOVQ        (R8), R13
-	LEAQ        (CX)(R13*4), R13
-	VMOVUPS     (R9), Y11
-	VFMADD231PS (R13), Y11, Y0
-	VFMADD231PS (R13)(DX*1), Y11, Y1
-	VFMADD231PS (R13)(DX*2), Y11, Y2
-	VFMADD231PS (R13)(DI*1), Y11, Y3
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y11, Y4
-	VFMADD231PS (R13)(DX*1), Y11, Y5
-	VFMADD231PS (R13)(DX*2), Y11, Y6
-	VFMADD231PS (R13)(DI*1), Y11, Y7
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y11, Y8
-	VFMADD231PS (R13)(DX*1), Y11, Y9
-	VFMADD231PS (R13)(DX*2), Y11, Y10
-	ADDQ        $0x08, R8
-	ADDQ        $0x00000040, R9
-	DECQ        R10
-	JNE         tap
-	TESTB       R11, R11
-	JEQ         write
-	VXORPS      Y11, Y11, Y11
-	VMAXPS      Y0, Y11, Y0
-	VMAXPS      Y1, Y11, Y1
-	VMAXPS      Y2, Y11, Y2
-	VMAXPS      Y3, Y11, Y3
-	VMAXPS      Y4, Y11, Y4
-	VMAXPS      Y5, Y11, Y5
-	VMAXPS      Y6, Y11, Y6
-	VMAXPS      Y7, Y11, Y7
-	VMAXPS      Y8, Y11, Y8
-	VMAXPS      Y9, Y11, Y9
-	VMAXPS      Y10, Y11, Y10
-
-write:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y7, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y8, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y9, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y10, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x0b, DX, R10
-	ADDQ    R10, CX
-	DECQ    AX
-	JNE     tile
-	VZEROUPPER
-	RET
-
-// func taps12AVX2(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-// Requires: AVX, FMA3
-TEXT ·taps12AVX2(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
-	PCALIGN $0x00000040
-
-tile:
-	VMOVUPS (R12), Y0
-	VMOVAPS Y0, Y1
-	VMOVAPS Y0, Y2
-	VMOVAPS Y0, Y3
-	VMOVAPS Y0, Y4
-	VMOVAPS Y0, Y5
-	VMOVAPS Y0, Y6
-	VMOVAPS Y0, Y7
-	VMOVAPS Y0, Y8
-	VMOVAPS Y0, Y9
-	VMOVAPS Y0, Y10
-	VMOVAPS Y0, Y11
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	VMOVAPS Y1, Y11
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
 	MOVQ        (R8), R13
 	LEAQ        (CX)(R13*4), R13
 	VMOVUPS     (R9), Y12
+	VMOVUPS     32(R9), Y13
 	VFMADD231PS (R13), Y12, Y0
-	VFMADD231PS (R13)(DX*1), Y12, Y1
-	VFMADD231PS (R13)(DX*2), Y12, Y2
-	VFMADD231PS (R13)(DI*1), Y12, Y3
-	LEAQ        (R13)(DX*4), R13
-	VFMADD231PS (R13), Y12, Y4
-	VFMADD231PS (R13)(DX*1), Y12, Y5
-	VFMADD231PS (R13)(DX*2), Y12, Y6
-	VFMADD231PS (R13)(DI*1), Y12, Y7
+	VFMADD231PS 32(R13), Y13, Y1
+	VFMADD231PS (R13)(DX*1), Y12, Y2
+	VFMADD231PS 32(R13)(DX*1), Y13, Y3
+	VFMADD231PS (R13)(DX*2), Y12, Y4
+	VFMADD231PS 32(R13)(DX*2), Y13, Y5
+	VFMADD231PS (R13)(DI*1), Y12, Y6
+	VFMADD231PS 32(R13)(DI*1), Y13, Y7
 	LEAQ        (R13)(DX*4), R13
 	VFMADD231PS (R13), Y12, Y8
-	VFMADD231PS (R13)(DX*1), Y12, Y9
-	VFMADD231PS (R13)(DX*2), Y12, Y10
-	VFMADD231PS (R13)(DI*1), Y12, Y11
+	VFMADD231PS 32(R13), Y13, Y9
+	VFMADD231PS (R13)(DX*1), Y12, Y10
+	VFMADD231PS 32(R13)(DX*1), Y13, Y11
 	ADDQ        $0x08, R8
 	ADDQ        $0x00000040, R9
 	DECQ        R10
@@ -7274,33 +6871,147 @@ tap:
 
 write:
 	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
+	VMOVUPS Y1, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
+	VMOVUPS Y3, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y5, (BX)
+	VMOVUPS Y5, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y7, (BX)
+	VMOVUPS Y7, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y8, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y9, (BX)
+	VMOVUPS Y9, 32(BX)
 	ADDQ    SI, BX
 	VMOVUPS Y10, (BX)
+	VMOVUPS Y11, 32(BX)
 	ADDQ    SI, BX
-	VMOVUPS Y11, (BX)
-	ADDQ    SI, BX
-	IMUL3Q  $0x0c, DX, R10
+	IMUL3Q  $0x06, DX, R10
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
+	VZEROUPPER
+	RET
+
+// func taps7AVX2(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
+// Requires: AVX, FMA3
+TEXT ·taps7AVX2(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Y0
+	VMOVUPS 32(R12), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y1, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y1, Y9
+	VMOVAPS Y0, Y10
+	VMOVAPS Y1, Y11
+	VMOVAPS Y0, Y12
+	VMOVAPS Y1, Y13
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Y14
+	VMOVUPS     32(R9), Y15
+	VFMADD231PS (R13), Y14, Y0
+	VFMADD231PS 32(R13), Y15, Y1
+	VFMADD231PS (R13)(DX*1), Y14, Y2
+	VFMADD231PS 32(R13)(DX*1), Y15, Y3
+	VFMADD231PS (R13)(DX*2), Y14, Y4
+	VFMADD231PS 32(R13)(DX*2), Y15, Y5
+	VFMADD231PS (R13)(DI*1), Y14, Y6
+	VFMADD231PS 32(R13)(DI*1), Y15, Y7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Y14, Y8
+	VFMADD231PS 32(R13), Y15, Y9
+	VFMADD231PS (R13)(DX*1), Y14, Y10
+	VFMADD231PS 32(R13)(DX*1), Y15, Y11
+	VFMADD231PS (R13)(DX*2), Y14, Y12
+	VFMADD231PS 32(R13)(DX*2), Y15, Y13
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VXORPS      Y14, Y14, Y14
+	VMAXPS      Y0, Y14, Y0
+	VMAXPS      Y1, Y14, Y1
+	VMAXPS      Y2, Y14, Y2
+	VMAXPS      Y3, Y14, Y3
+	VMAXPS      Y4, Y14, Y4
+	VMAXPS      Y5, Y14, Y5
+	VMAXPS      Y6, Y14, Y6
+	VMAXPS      Y7, Y14, Y7
+	VMAXPS      Y8, Y14, Y8
+	VMAXPS      Y9, Y14, Y9
+	VMAXPS      Y10, Y14, Y10
+	VMAXPS      Y11, Y14, Y11
+	VMAXPS      Y12, Y14, Y12
+	VMAXPS      Y13, Y14, Y13
+
+write:
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y1, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y2, (BX)
+	VMOVUPS Y3, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y4, (BX)
+	VMOVUPS Y5, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y6, (BX)
+	VMOVUPS Y7, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y8, (BX)
+	VMOVUPS Y9, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y10, (BX)
+	VMOVUPS Y11, 32(BX)
+	ADDQ    SI, BX
+	VMOVUPS Y12, (BX)
+	VMOVUPS Y13, 32(BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x07, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 

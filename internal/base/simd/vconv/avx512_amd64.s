@@ -44253,26 +44253,28 @@ write:
 	VZEROUPPER
 	RET
 
-// func taps1AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps1AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps1AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R10
-	MOVQ    start+48(FP), R11
+TEXT ·taps1AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), AX
+	MOVB floor+96(FP), R10
+	MOVQ start+64(FP), R11
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
 	VMOVUPS (R11), Z0
-	MOVQ    offs+32(FP), DI
-	MOVQ    w+40(FP), R8
-	MOVQ    k+8(FP), R9
+	MOVQ    offs+48(FP), DI
+	MOVQ    w+56(FP), R8
+	MOVQ    k+16(FP), R9
 	PCALIGN $0x00000020
 
 tap:
@@ -44296,30 +44298,38 @@ write:
 	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R9
+	LEAQ    (CX)(R9*4), CX
+	MOVQ    nextC+88(FP), R9
+	LEAQ    (BX)(R9*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps2AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps2AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps2AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R10
-	MOVQ    start+48(FP), R11
+TEXT ·taps2AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), AX
+	MOVB floor+96(FP), R10
+	MOVQ start+64(FP), R11
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
 	VMOVUPS (R11), Z0
 	VMOVAPS Z0, Z1
-	MOVQ    offs+32(FP), DI
-	MOVQ    w+40(FP), R8
-	MOVQ    k+8(FP), R9
+	MOVQ    offs+48(FP), DI
+	MOVQ    w+56(FP), R8
+	MOVQ    k+16(FP), R9
 	PCALIGN $0x00000020
 
 tap:
@@ -44347,31 +44357,39 @@ write:
 	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R9
+	LEAQ    (CX)(R9*4), CX
+	MOVQ    nextC+88(FP), R9
+	LEAQ    (BX)(R9*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps3AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps3AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps3AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R10
-	MOVQ    start+48(FP), R11
+TEXT ·taps3AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), AX
+	MOVB floor+96(FP), R10
+	MOVQ start+64(FP), R11
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
 	VMOVUPS (R11), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	MOVQ    offs+32(FP), DI
-	MOVQ    w+40(FP), R8
-	MOVQ    k+8(FP), R9
+	MOVQ    offs+48(FP), DI
+	MOVQ    w+56(FP), R8
+	MOVQ    k+16(FP), R9
 	PCALIGN $0x00000020
 
 tap:
@@ -44403,22 +44421,30 @@ write:
 	ADDQ    R9, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R9
+	LEAQ    (CX)(R9*4), CX
+	MOVQ    nextC+88(FP), R9
+	LEAQ    (BX)(R9*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps4AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps4AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps4AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps4AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
@@ -44426,9 +44452,9 @@ tile:
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
@@ -44464,22 +44490,30 @@ write:
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps5AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps5AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps5AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps5AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
@@ -44488,9 +44522,9 @@ tile:
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
@@ -44531,22 +44565,30 @@ write:
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps6AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps6AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps6AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps6AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
@@ -44556,9 +44598,9 @@ tile:
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
@@ -44603,22 +44645,30 @@ write:
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps7AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps7AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps7AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps7AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
@@ -44629,9 +44679,9 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
@@ -44680,22 +44730,30 @@ write:
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps8AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps8AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps8AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps8AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
@@ -44707,9 +44765,9 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
@@ -44762,22 +44820,30 @@ write:
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps9AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps9AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps9AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps9AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
@@ -44790,9 +44856,9 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
@@ -44850,22 +44916,30 @@ write:
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps10AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps10AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps10AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps10AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
@@ -44879,9 +44953,9 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
@@ -44943,22 +45017,30 @@ write:
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps11AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps11AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps11AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps11AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
@@ -44973,9 +45055,9 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
@@ -45041,22 +45123,30 @@ write:
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 
-// func taps12AVX512(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
+// func taps12AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
 // Requires: AVX, AVX512F
-TEXT ·taps12AVX512(SB), NOSPLIT, $0-73
-	MOVQ    tiles+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    apart+24(FP), DX
-	MOVQ    c+56(FP), BX
-	MOVQ    to+64(FP), SI
-	SHLQ    $0x02, DX
-	SHLQ    $0x02, SI
-	LEAQ    (DX)(DX*2), DI
-	MOVB    floor+72(FP), R11
-	MOVQ    start+48(FP), R12
+TEXT ·taps12AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
 	PCALIGN $0x00000040
 
 tile:
@@ -45072,9 +45162,9 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	MOVQ    offs+32(FP), R8
-	MOVQ    w+40(FP), R9
-	MOVQ    k+8(FP), R10
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
 	PCALIGN $0x00000020
 
 tap:
@@ -45144,6 +45234,251 @@ write:
 	ADDQ    R10, CX
 	DECQ    AX
 	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
+	VZEROUPPER
+	RET
+
+// func taps13AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps13AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z13
+	VFMADD231PS (R13), Z13, Z0
+	VFMADD231PS (R13)(DX*1), Z13, Z1
+	VFMADD231PS (R13)(DX*2), Z13, Z2
+	VFMADD231PS (R13)(DI*1), Z13, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z13, Z4
+	VFMADD231PS (R13)(DX*1), Z13, Z5
+	VFMADD231PS (R13)(DX*2), Z13, Z6
+	VFMADD231PS (R13)(DI*1), Z13, Z7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z13, Z8
+	VFMADD231PS (R13)(DX*1), Z13, Z9
+	VFMADD231PS (R13)(DX*2), Z13, Z10
+	VFMADD231PS (R13)(DI*1), Z13, Z11
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z13, Z12
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z14, Z14, Z14
+	VMAXPS      Z0, Z14, Z0
+	VMAXPS      Z1, Z14, Z1
+	VMAXPS      Z2, Z14, Z2
+	VMAXPS      Z3, Z14, Z3
+	VMAXPS      Z4, Z14, Z4
+	VMAXPS      Z5, Z14, Z5
+	VMAXPS      Z6, Z14, Z6
+	VMAXPS      Z7, Z14, Z7
+	VMAXPS      Z8, Z14, Z8
+	VMAXPS      Z9, Z14, Z9
+	VMAXPS      Z10, Z14, Z10
+	VMAXPS      Z11, Z14, Z11
+	VMAXPS      Z12, Z14, Z12
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z8, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z9, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z10, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z11, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z12, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x0d, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
+	VZEROUPPER
+	RET
+
+// func taps14AVX512(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
+// Requires: AVX, AVX512F
+TEXT ·taps14AVX512(SB), NOSPLIT, $0-97
+	MOVQ x+24(FP), CX
+	MOVQ apart+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ to+80(FP), SI
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+	LEAQ (DX)(DX*2), DI
+	MOVB floor+96(FP), R11
+	MOVQ start+64(FP), R12
+
+row:
+	MOVQ    tiles+8(FP), AX
+	PCALIGN $0x00000040
+
+tile:
+	VMOVUPS (R12), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	MOVQ    offs+48(FP), R8
+	MOVQ    w+56(FP), R9
+	MOVQ    k+16(FP), R10
+	PCALIGN $0x00000020
+
+tap:
+	MOVQ        (R8), R13
+	LEAQ        (CX)(R13*4), R13
+	VMOVUPS     (R9), Z14
+	VFMADD231PS (R13), Z14, Z0
+	VFMADD231PS (R13)(DX*1), Z14, Z1
+	VFMADD231PS (R13)(DX*2), Z14, Z2
+	VFMADD231PS (R13)(DI*1), Z14, Z3
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z14, Z4
+	VFMADD231PS (R13)(DX*1), Z14, Z5
+	VFMADD231PS (R13)(DX*2), Z14, Z6
+	VFMADD231PS (R13)(DI*1), Z14, Z7
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z14, Z8
+	VFMADD231PS (R13)(DX*1), Z14, Z9
+	VFMADD231PS (R13)(DX*2), Z14, Z10
+	VFMADD231PS (R13)(DI*1), Z14, Z11
+	LEAQ        (R13)(DX*4), R13
+	VFMADD231PS (R13), Z14, Z12
+	VFMADD231PS (R13)(DX*1), Z14, Z13
+	ADDQ        $0x08, R8
+	ADDQ        $0x00000040, R9
+	DECQ        R10
+	JNE         tap
+	TESTB       R11, R11
+	JEQ         write
+	VPXORD      Z15, Z15, Z15
+	VMAXPS      Z0, Z15, Z0
+	VMAXPS      Z1, Z15, Z1
+	VMAXPS      Z2, Z15, Z2
+	VMAXPS      Z3, Z15, Z3
+	VMAXPS      Z4, Z15, Z4
+	VMAXPS      Z5, Z15, Z5
+	VMAXPS      Z6, Z15, Z6
+	VMAXPS      Z7, Z15, Z7
+	VMAXPS      Z8, Z15, Z8
+	VMAXPS      Z9, Z15, Z9
+	VMAXPS      Z10, Z15, Z10
+	VMAXPS      Z11, Z15, Z11
+	VMAXPS      Z12, Z15, Z12
+	VMAXPS      Z13, Z15, Z13
+
+write:
+	VMOVUPS Z0, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z1, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z2, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z3, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z4, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z5, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z6, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z7, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z8, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z9, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z10, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z11, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z12, (BX)
+	ADDQ    SI, BX
+	VMOVUPS Z13, (BX)
+	ADDQ    SI, BX
+	IMUL3Q  $0x0e, DX, R10
+	ADDQ    R10, CX
+	DECQ    AX
+	JNE     tile
+	MOVQ    nextX+40(FP), R10
+	LEAQ    (CX)(R10*4), CX
+	MOVQ    nextC+88(FP), R10
+	LEAQ    (BX)(R10*4), BX
+	DECQ    rows+0(FP)
+	JNE     row
 	VZEROUPPER
 	RET
 

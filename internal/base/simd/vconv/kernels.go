@@ -8,6 +8,8 @@ type kernels struct {
 	TilePixels int
 	// LeastByte is what ToBytes makes of the least value and Bytes multiplies.
 	LeastByte int
+	// TapPixels is the largest number of pixels of the tiles of Taps.
+	TapPixels int
 	// SumRows is the number of rows of the tile of PixelSums. Of a whole block, kernels of 6, 5 and 5 rows compute a part each.
 	SumRows int
 	// SumBlocks is the largest number of blocks of columns of that tile.
@@ -22,7 +24,7 @@ type kernels struct {
 	PixelSums   [2][9][5]pixelSums   // by factors, rows, vectors
 	Offsets     [15][5]offsets       // by pixels, vectors
 	OffsetSums  [5][15][5]offsetSums // by lines, width, vectors
-	Taps        [13]taps             // by pixels
+	Taps        [15]taps             // by pixels
 	TapSums     [6]tapSums           // by offsets
 	MaximaSums  [6]maximaSums        // by most
 }
@@ -34,6 +36,7 @@ const none = 0
 var have = kernels{
 	TilePixels: 4,
 	LeastByte:  0,
+	TapPixels:  1,
 	SumRows:    16,
 	SumBlocks:  1,
 }
@@ -65,7 +68,7 @@ type offsets uint8
 // offsetSums is the micro-kernel of their weight gradient, for width kernel offsets of each line.
 type offsetSums uint8
 
-// taps is the micro-kernel of depthwise convolutions, for a vector of channels and tiles of some pixels.
+// taps is the micro-kernel of depthwise convolutions, for a block of channels and rows of tiles of some pixels.
 type taps uint8
 
 // tapSums is the micro-kernel of their weight gradient, for some kernel offsets.

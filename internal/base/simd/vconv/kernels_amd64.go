@@ -14,6 +14,7 @@ func init() {
 func avx512(t *kernels) {
 	t.TilePixels = 14
 	t.LeastByte = 0
+	t.TapPixels = 14
 	t.SumRows = 8
 	t.SumBlocks = 3
 	t.Pixels[0][1][1] = 1   // pixels1x1AVX512
@@ -277,6 +278,8 @@ func avx512(t *kernels) {
 	t.Taps[10] = 10             // taps10AVX512
 	t.Taps[11] = 11             // taps11AVX512
 	t.Taps[12] = 12             // taps12AVX512
+	t.Taps[13] = 13             // taps13AVX512
+	t.Taps[14] = 14             // taps14AVX512
 	t.TapSums[1] = 1            // tapSums1AVX512
 	t.TapSums[2] = 2            // tapSums2AVX512
 	t.TapSums[3] = 3            // tapSums3AVX512
@@ -292,6 +295,7 @@ func avx512(t *kernels) {
 func avx2(t *kernels) {
 	t.TilePixels = 6
 	t.LeastByte = 0
+	t.TapPixels = 7
 	t.SumRows = 16
 	t.SumBlocks = 1
 	t.Pixels[0][1][2] = 85     // pixels1x2AVX2
@@ -338,18 +342,13 @@ func avx2(t *kernels) {
 	t.OffsetSums[1][4][2] = 66 // offsetSums1x4x2AVX2
 	t.OffsetSums[1][5][2] = 67 // offsetSums1x5x2AVX2
 	t.OffsetSums[1][6][2] = 68 // offsetSums1x6x2AVX2
-	t.Taps[1] = 13             // taps1AVX2
-	t.Taps[2] = 14             // taps2AVX2
-	t.Taps[3] = 15             // taps3AVX2
-	t.Taps[4] = 16             // taps4AVX2
-	t.Taps[5] = 17             // taps5AVX2
-	t.Taps[6] = 18             // taps6AVX2
-	t.Taps[7] = 19             // taps7AVX2
-	t.Taps[8] = 20             // taps8AVX2
-	t.Taps[9] = 21             // taps9AVX2
-	t.Taps[10] = 22            // taps10AVX2
-	t.Taps[11] = 23            // taps11AVX2
-	t.Taps[12] = 24            // taps12AVX2
+	t.Taps[1] = 15             // taps1AVX2
+	t.Taps[2] = 16             // taps2AVX2
+	t.Taps[3] = 17             // taps3AVX2
+	t.Taps[4] = 18             // taps4AVX2
+	t.Taps[5] = 19             // taps5AVX2
+	t.Taps[6] = 20             // taps6AVX2
+	t.Taps[7] = 21             // taps7AVX2
 	t.TapSums[1] = 6           // tapSums1AVX2
 	t.TapSums[2] = 7           // tapSums2AVX2
 	t.TapSums[3] = 8           // tapSums3AVX2
@@ -1793,127 +1792,112 @@ func (number offsetSums) run(rows, pixels int, x *float32, offs *int, step, next
 }
 
 //go:noescape
-func taps1AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps1AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps2AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps2AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps3AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps3AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps4AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps4AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps5AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps5AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps6AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps6AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps7AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps7AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps8AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps8AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps9AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps9AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps10AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps10AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps11AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps11AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps12AVX512(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps12AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps1AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps13AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps2AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps14AVX512(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps3AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps1AVX2(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps4AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps2AVX2(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps5AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps3AVX2(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps6AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps4AVX2(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps7AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps5AVX2(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps8AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps6AVX2(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps9AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps7AVX2(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
-//go:noescape
-func taps10AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
-
-//go:noescape
-func taps11AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
-
-//go:noescape
-func taps12AVX2(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
-
-func (number taps) run(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
+func (number taps) run(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool) {
 	switch number {
 	case 1:
-		taps1AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps1AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 2:
-		taps2AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps2AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 3:
-		taps3AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps3AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 4:
-		taps4AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps4AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 5:
-		taps5AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps5AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 6:
-		taps6AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps6AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 7:
-		taps7AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps7AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 8:
-		taps8AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps8AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 9:
-		taps9AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps9AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 10:
-		taps10AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps10AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 11:
-		taps11AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps11AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 12:
-		taps12AVX512(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps12AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 13:
-		taps1AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps13AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 14:
-		taps2AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps14AVX512(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 15:
-		taps3AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps1AVX2(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 16:
-		taps4AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps2AVX2(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 17:
-		taps5AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps3AVX2(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 18:
-		taps6AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps4AVX2(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 19:
-		taps7AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps5AVX2(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 20:
-		taps8AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps6AVX2(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 21:
-		taps9AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
-	case 22:
-		taps10AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
-	case 23:
-		taps11AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
-	case 24:
-		taps12AVX2(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps7AVX2(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	}
 }
 

@@ -13,6 +13,7 @@ func init() {
 func neon(t *kernels) {
 	t.TilePixels = 5
 	t.LeastByte = -128
+	t.TapPixels = 6
 	t.SumRows = 16
 	t.SumBlocks = 1
 	t.Pixels[0][1][4] = 1  // pixels1x4NEON
@@ -58,12 +59,6 @@ func neon(t *kernels) {
 	t.Taps[4] = 4             // taps4NEON
 	t.Taps[5] = 5             // taps5NEON
 	t.Taps[6] = 6             // taps6NEON
-	t.Taps[7] = 7             // taps7NEON
-	t.Taps[8] = 8             // taps8NEON
-	t.Taps[9] = 9             // taps9NEON
-	t.Taps[10] = 10           // taps10NEON
-	t.Taps[11] = 11           // taps11NEON
-	t.Taps[12] = 12           // taps12NEON
 	t.TapSums[1] = 1          // tapSums1NEON
 	t.TapSums[2] = 2          // tapSums2NEON
 	t.TapSums[3] = 3          // tapSums3NEON
@@ -281,67 +276,37 @@ func (number offsetSums) run(rows, pixels int, x *float32, offs *int, step, next
 }
 
 //go:noescape
-func taps1NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps1NEON(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps2NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps2NEON(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps3NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps3NEON(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps4NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps4NEON(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps5NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps5NEON(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
 //go:noescape
-func taps6NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
+func taps6NEON(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool)
 
-//go:noescape
-func taps7NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
-
-//go:noescape
-func taps8NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
-
-//go:noescape
-func taps9NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
-
-//go:noescape
-func taps10NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
-
-//go:noescape
-func taps11NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
-
-//go:noescape
-func taps12NEON(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool)
-
-func (number taps) run(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
+func (number taps) run(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool) {
 	switch number {
 	case 1:
-		taps1NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps1NEON(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 2:
-		taps2NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps2NEON(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 3:
-		taps3NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps3NEON(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 4:
-		taps4NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps4NEON(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 5:
-		taps5NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps5NEON(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	case 6:
-		taps6NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
-	case 7:
-		taps7NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
-	case 8:
-		taps8NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
-	case 9:
-		taps9NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
-	case 10:
-		taps10NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
-	case 11:
-		taps11NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
-	case 12:
-		taps12NEON(tiles, k, x, apart, offs, w, start, c, to, floor)
+		taps6NEON(rows, tiles, k, x, apart, nextX, offs, w, start, c, to, nextC, floor)
 	}
 }
 

@@ -27,7 +27,7 @@ func (offsets) run(tiles, k int, x *float32, apart int, offs *int, b, start, c *
 func (offsetSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, jumpY, nextY int, ahead, c *float32, accumulate bool) {
 }
 
-func (taps) run(tiles, k int, x *float32, apart int, offs *int, w, start, c *float32, to int, floor bool) {
+func (taps) run(rows, tiles, k int, x *float32, apart, nextX int, offs *int, w, start, c *float32, to, nextC int, floor bool) {
 }
 
 func (tapSums) run(rows, pixels int, x *float32, offs *int, step, nextX int, y *float32, nextY int, c *float32, accumulate bool) {

@@ -6731,207 +6731,47 @@ write:
 	FSTPQ (F18, F19), 544(R0)
 	RET
 
-// func taps1NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps1NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
+// func taps1NEON(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
+TEXT ·taps1NEON(SB), NOSPLIT, $0-97
+	MOVD x+24(FP), R1
+	MOVD apart+32(FP), R2
+	MOVD c+72(FP), R3
+	MOVD to+80(FP), R6
 	LSL $0x02, R2
 	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R10
-	MOVD start+48(FP), R11
+	ADD R2<<1, R2, R0
+	MOVBU floor+96(FP), R10
+	MOVD start+64(FP), R11
+
+row:
+	MOVD tiles+8(FP), R0
 	PCALIGN $64
 
 tile:
-	FMOVQ (R11), F0
-	MOVD offs+32(FP), R7
-	MOVD w+40(FP), R8
-	MOVD k+8(FP), R9
+	FLDPQ (R11), (F0, F1)
+	FLDPQ 32(R11), (F2, F3)
+	MOVD offs+48(FP), R7
+	MOVD w+56(FP), R8
+	MOVD k+16(FP), R9
 
 tap:
 	MOVD (R7), R12
 	ADD R12<<2, R1, R12
-	FMOVQ (R8), F1
+	FLDPQ (R8), (F4, F5)
+	FLDPQ 32(R8), (F6, F7)
 	FMOVQ (R12), F31
-	WORD $0x4e3fcc20 // FMLA4S V0, V1, 31
-	ADD $0x08, R7
-	ADD $0x00000040, R8
-	SUBS $1, R9
-	BNE tap
-	CMPW $0, R10
-	BEQ write
-	WORD $0x6e211c21 // EOR16B V1, V1, 1
-	WORD $0x6ea0e43f // FCMGT4S V31, V1, 0
-	WORD $0x6ebf1c20 // BIT16B V0, V1, 31
-
-write:
-	FMOVQ F0, (R3)
-	ADD R6, R3
-	MOVD $0x01, R26
-	MUL R26, R2, R9
-	ADD R9, R1
-	SUBS $1, R0
-	BNE tile
-	RET
-
-// func taps2NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps2NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
-	LSL $0x02, R2
-	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R10
-	MOVD start+48(FP), R11
-	PCALIGN $64
-
-tile:
-	FMOVQ (R11), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	MOVD offs+32(FP), R7
-	MOVD w+40(FP), R8
-	MOVD k+8(FP), R9
-
-tap:
-	MOVD (R7), R12
-	ADD R12<<2, R1, R12
-	FMOVQ (R8), F2
-	FMOVQ (R12), F31
-	WORD $0x4e3fcc40 // FMLA4S V0, V2, 31
-	WORD $0x3ce2699f // FMOVQ (R12)(R2*1), F31
-	WORD $0x4e3fcc41 // FMLA4S V1, V2, 31
-	ADD $0x08, R7
-	ADD $0x00000040, R8
-	SUBS $1, R9
-	BNE tap
-	CMPW $0, R10
-	BEQ write
-	WORD $0x6e221c42 // EOR16B V2, V2, 2
-	WORD $0x6ea0e45f // FCMGT4S V31, V2, 0
-	WORD $0x6ebf1c40 // BIT16B V0, V2, 31
-	WORD $0x6ea1e45f // FCMGT4S V31, V2, 1
-	WORD $0x6ebf1c41 // BIT16B V1, V2, 31
-
-write:
-	FMOVQ F0, (R3)
-	ADD R6, R3
-	FMOVQ F1, (R3)
-	ADD R6, R3
-	MOVD $0x02, R26
-	MUL R26, R2, R9
-	ADD R9, R1
-	SUBS $1, R0
-	BNE tile
-	RET
-
-// func taps3NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps3NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
-	LSL $0x02, R2
-	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R10
-	MOVD start+48(FP), R11
-	PCALIGN $64
-
-tile:
-	FMOVQ (R11), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	MOVD offs+32(FP), R7
-	MOVD w+40(FP), R8
-	MOVD k+8(FP), R9
-
-tap:
-	MOVD (R7), R12
-	ADD R12<<2, R1, R12
-	FMOVQ (R8), F3
-	FMOVQ (R12), F31
-	WORD $0x4e3fcc60 // FMLA4S V0, V3, 31
-	WORD $0x3ce2699f // FMOVQ (R12)(R2*1), F31
-	WORD $0x4e3fcc61 // FMLA4S V1, V3, 31
-	ADD R2<<1, R12, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcc62 // FMLA4S V2, V3, 31
-	ADD $0x08, R7
-	ADD $0x00000040, R8
-	SUBS $1, R9
-	BNE tap
-	CMPW $0, R10
-	BEQ write
-	WORD $0x6e231c63 // EOR16B V3, V3, 3
-	WORD $0x6ea0e47f // FCMGT4S V31, V3, 0
-	WORD $0x6ebf1c60 // BIT16B V0, V3, 31
-	WORD $0x6ea1e47f // FCMGT4S V31, V3, 1
-	WORD $0x6ebf1c61 // BIT16B V1, V3, 31
-	WORD $0x6ea2e47f // FCMGT4S V31, V3, 2
-	WORD $0x6ebf1c62 // BIT16B V2, V3, 31
-
-write:
-	FMOVQ F0, (R3)
-	ADD R6, R3
-	FMOVQ F1, (R3)
-	ADD R6, R3
-	FMOVQ F2, (R3)
-	ADD R6, R3
-	MOVD $0x03, R26
-	MUL R26, R2, R9
-	ADD R9, R1
-	SUBS $1, R0
-	BNE tile
-	RET
-
-// func taps4NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps4NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
-	LSL $0x02, R2
-	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R11
-	MOVD start+48(FP), R12
-	PCALIGN $64
-
-tile:
-	FMOVQ (R12), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	WORD $0x4ea01c03 // ORR16B V3, V0, 0
-	MOVD offs+32(FP), R8
-	MOVD w+40(FP), R9
-	MOVD k+8(FP), R10
-
-tap:
-	MOVD (R8), R13
-	ADD R13<<2, R1, R13
-	FMOVQ (R9), F4
-	FMOVQ (R13), F31
 	WORD $0x4e3fcc80 // FMLA4S V0, V4, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcc81 // FMLA4S V1, V4, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcc82 // FMLA4S V2, V4, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcc83 // FMLA4S V3, V4, 31
-	ADD $0x08, R8
-	ADD $0x00000040, R9
-	SUBS $1, R10
+	FMOVQ 16(R12), F31
+	WORD $0x4e3fcca1 // FMLA4S V1, V5, 31
+	FMOVQ 32(R12), F31
+	WORD $0x4e3fccc2 // FMLA4S V2, V6, 31
+	FMOVQ 48(R12), F31
+	WORD $0x4e3fcce3 // FMLA4S V3, V7, 31
+	ADD $0x08, R7
+	ADD $0x00000040, R8
+	SUBS $1, R9
 	BNE tap
-	CMPW $0, R11
+	CMPW $0, R10
 	BEQ write
 	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	WORD $0x6ea0e49f // FCMGT4S V31, V4, 0
@@ -6944,326 +6784,78 @@ tap:
 	WORD $0x6ebf1c83 // BIT16B V3, V4, 31
 
 write:
-	FMOVQ F0, (R3)
+	FSTPQ (F0, F1), (R3)
+	FSTPQ (F2, F3), 32(R3)
 	ADD R6, R3
-	FMOVQ F1, (R3)
-	ADD R6, R3
-	FMOVQ F2, (R3)
-	ADD R6, R3
-	FMOVQ F3, (R3)
-	ADD R6, R3
-	MOVD $0x04, R26
-	MUL R26, R2, R10
-	ADD R10, R1
+	MOVD $0x01, R26
+	MUL R26, R2, R9
+	ADD R9, R1
 	SUBS $1, R0
 	BNE tile
+	MOVD nextX+40(FP), R9
+	ADD R9<<2, R1, R1
+	MOVD nextC+88(FP), R9
+	ADD R9<<2, R3, R3
+	MOVD rows+0(FP), R26
+	SUBS $1, R26
+	MOVD R26, rows+0(FP)
+	BNE row
 	RET
 
-// func taps5NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps5NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
+// func taps2NEON(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
+TEXT ·taps2NEON(SB), NOSPLIT, $0-97
+	MOVD x+24(FP), R1
+	MOVD apart+32(FP), R2
+	MOVD c+72(FP), R3
+	MOVD to+80(FP), R6
 	LSL $0x02, R2
 	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R11
-	MOVD start+48(FP), R12
+	ADD R2<<1, R2, R0
+	MOVBU floor+96(FP), R10
+	MOVD start+64(FP), R11
+
+row:
+	MOVD tiles+8(FP), R0
 	PCALIGN $64
 
 tile:
-	FMOVQ (R12), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	WORD $0x4ea01c03 // ORR16B V3, V0, 0
+	FLDPQ (R11), (F0, F1)
+	FLDPQ 32(R11), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
-	MOVD offs+32(FP), R8
-	MOVD w+40(FP), R9
-	MOVD k+8(FP), R10
+	WORD $0x4ea11c25 // ORR16B V5, V1, 1
+	WORD $0x4ea21c46 // ORR16B V6, V2, 2
+	WORD $0x4ea31c67 // ORR16B V7, V3, 3
+	MOVD offs+48(FP), R7
+	MOVD w+56(FP), R8
+	MOVD k+16(FP), R9
 
 tap:
-	MOVD (R8), R13
-	ADD R13<<2, R1, R13
-	FMOVQ (R9), F5
-	FMOVQ (R13), F31
-	WORD $0x4e3fcca0 // FMLA4S V0, V5, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcca1 // FMLA4S V1, V5, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcca2 // FMLA4S V2, V5, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcca3 // FMLA4S V3, V5, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
-	WORD $0x4e3fcca4 // FMLA4S V4, V5, 31
-	ADD $0x08, R8
-	ADD $0x00000040, R9
-	SUBS $1, R10
-	BNE tap
-	CMPW $0, R11
-	BEQ write
-	WORD $0x6e251ca5 // EOR16B V5, V5, 5
-	WORD $0x6ea0e4bf // FCMGT4S V31, V5, 0
-	WORD $0x6ebf1ca0 // BIT16B V0, V5, 31
-	WORD $0x6ea1e4bf // FCMGT4S V31, V5, 1
-	WORD $0x6ebf1ca1 // BIT16B V1, V5, 31
-	WORD $0x6ea2e4bf // FCMGT4S V31, V5, 2
-	WORD $0x6ebf1ca2 // BIT16B V2, V5, 31
-	WORD $0x6ea3e4bf // FCMGT4S V31, V5, 3
-	WORD $0x6ebf1ca3 // BIT16B V3, V5, 31
-	WORD $0x6ea4e4bf // FCMGT4S V31, V5, 4
-	WORD $0x6ebf1ca4 // BIT16B V4, V5, 31
-
-write:
-	FMOVQ F0, (R3)
-	ADD R6, R3
-	FMOVQ F1, (R3)
-	ADD R6, R3
-	FMOVQ F2, (R3)
-	ADD R6, R3
-	FMOVQ F3, (R3)
-	ADD R6, R3
-	FMOVQ F4, (R3)
-	ADD R6, R3
-	MOVD $0x05, R26
-	MUL R26, R2, R10
-	ADD R10, R1
-	SUBS $1, R0
-	BNE tile
-	RET
-
-// func taps6NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps6NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
-	LSL $0x02, R2
-	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R11
-	MOVD start+48(FP), R12
-	PCALIGN $64
-
-tile:
-	FMOVQ (R12), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	WORD $0x4ea01c03 // ORR16B V3, V0, 0
-	WORD $0x4ea01c04 // ORR16B V4, V0, 0
-	WORD $0x4ea01c05 // ORR16B V5, V0, 0
-	MOVD offs+32(FP), R8
-	MOVD w+40(FP), R9
-	MOVD k+8(FP), R10
-
-tap:
-	MOVD (R8), R13
-	ADD R13<<2, R1, R13
-	FMOVQ (R9), F6
-	FMOVQ (R13), F31
-	WORD $0x4e3fccc0 // FMLA4S V0, V6, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fccc1 // FMLA4S V1, V6, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fccc2 // FMLA4S V2, V6, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fccc3 // FMLA4S V3, V6, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
-	WORD $0x4e3fccc4 // FMLA4S V4, V6, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fccc5 // FMLA4S V5, V6, 31
-	ADD $0x08, R8
-	ADD $0x00000040, R9
-	SUBS $1, R10
-	BNE tap
-	CMPW $0, R11
-	BEQ write
-	WORD $0x6e261cc6 // EOR16B V6, V6, 6
-	WORD $0x6ea0e4df // FCMGT4S V31, V6, 0
-	WORD $0x6ebf1cc0 // BIT16B V0, V6, 31
-	WORD $0x6ea1e4df // FCMGT4S V31, V6, 1
-	WORD $0x6ebf1cc1 // BIT16B V1, V6, 31
-	WORD $0x6ea2e4df // FCMGT4S V31, V6, 2
-	WORD $0x6ebf1cc2 // BIT16B V2, V6, 31
-	WORD $0x6ea3e4df // FCMGT4S V31, V6, 3
-	WORD $0x6ebf1cc3 // BIT16B V3, V6, 31
-	WORD $0x6ea4e4df // FCMGT4S V31, V6, 4
-	WORD $0x6ebf1cc4 // BIT16B V4, V6, 31
-	WORD $0x6ea5e4df // FCMGT4S V31, V6, 5
-	WORD $0x6ebf1cc5 // BIT16B V5, V6, 31
-
-write:
-	FMOVQ F0, (R3)
-	ADD R6, R3
-	FMOVQ F1, (R3)
-	ADD R6, R3
-	FMOVQ F2, (R3)
-	ADD R6, R3
-	FMOVQ F3, (R3)
-	ADD R6, R3
-	FMOVQ F4, (R3)
-	ADD R6, R3
-	FMOVQ F5, (R3)
-	ADD R6, R3
-	MOVD $0x06, R26
-	MUL R26, R2, R10
-	ADD R10, R1
-	SUBS $1, R0
-	BNE tile
-	RET
-
-// func taps7NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps7NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
-	LSL $0x02, R2
-	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R11
-	MOVD start+48(FP), R12
-	PCALIGN $64
-
-tile:
-	FMOVQ (R12), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	WORD $0x4ea01c03 // ORR16B V3, V0, 0
-	WORD $0x4ea01c04 // ORR16B V4, V0, 0
-	WORD $0x4ea01c05 // ORR16B V5, V0, 0
-	WORD $0x4ea01c06 // ORR16B V6, V0, 0
-	MOVD offs+32(FP), R8
-	MOVD w+40(FP), R9
-	MOVD k+8(FP), R10
-
-tap:
-	MOVD (R8), R13
-	ADD R13<<2, R1, R13
-	FMOVQ (R9), F7
-	FMOVQ (R13), F31
-	WORD $0x4e3fcce0 // FMLA4S V0, V7, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcce1 // FMLA4S V1, V7, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcce2 // FMLA4S V2, V7, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcce3 // FMLA4S V3, V7, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
-	WORD $0x4e3fcce4 // FMLA4S V4, V7, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcce5 // FMLA4S V5, V7, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcce6 // FMLA4S V6, V7, 31
-	ADD $0x08, R8
-	ADD $0x00000040, R9
-	SUBS $1, R10
-	BNE tap
-	CMPW $0, R11
-	BEQ write
-	WORD $0x6e271ce7 // EOR16B V7, V7, 7
-	WORD $0x6ea0e4ff // FCMGT4S V31, V7, 0
-	WORD $0x6ebf1ce0 // BIT16B V0, V7, 31
-	WORD $0x6ea1e4ff // FCMGT4S V31, V7, 1
-	WORD $0x6ebf1ce1 // BIT16B V1, V7, 31
-	WORD $0x6ea2e4ff // FCMGT4S V31, V7, 2
-	WORD $0x6ebf1ce2 // BIT16B V2, V7, 31
-	WORD $0x6ea3e4ff // FCMGT4S V31, V7, 3
-	WORD $0x6ebf1ce3 // BIT16B V3, V7, 31
-	WORD $0x6ea4e4ff // FCMGT4S V31, V7, 4
-	WORD $0x6ebf1ce4 // BIT16B V4, V7, 31
-	WORD $0x6ea5e4ff // FCMGT4S V31, V7, 5
-	WORD $0x6ebf1ce5 // BIT16B V5, V7, 31
-	WORD $0x6ea6e4ff // FCMGT4S V31, V7, 6
-	WORD $0x6ebf1ce6 // BIT16B V6, V7, 31
-
-write:
-	FMOVQ F0, (R3)
-	ADD R6, R3
-	FMOVQ F1, (R3)
-	ADD R6, R3
-	FMOVQ F2, (R3)
-	ADD R6, R3
-	FMOVQ F3, (R3)
-	ADD R6, R3
-	FMOVQ F4, (R3)
-	ADD R6, R3
-	FMOVQ F5, (R3)
-	ADD R6, R3
-	FMOVQ F6, (R3)
-	ADD R6, R3
-	MOVD $0x07, R26
-	MUL R26, R2, R10
-	ADD R10, R1
-	SUBS $1, R0
-	BNE tile
-	RET
-
-// func taps8NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps8NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
-	LSL $0x02, R2
-	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R11
-	MOVD start+48(FP), R12
-	PCALIGN $64
-
-tile:
-	FMOVQ (R12), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	WORD $0x4ea01c03 // ORR16B V3, V0, 0
-	WORD $0x4ea01c04 // ORR16B V4, V0, 0
-	WORD $0x4ea01c05 // ORR16B V5, V0, 0
-	WORD $0x4ea01c06 // ORR16B V6, V0, 0
-	WORD $0x4ea01c07 // ORR16B V7, V0, 0
-	MOVD offs+32(FP), R8
-	MOVD w+40(FP), R9
-	MOVD k+8(FP), R10
-
-tap:
-	MOVD (R8), R13
-	ADD R13<<2, R1, R13
-	FMOVQ (R9), F8
-	FMOVQ (R13), F31
+	MOVD (R7), R12
+	ADD R12<<2, R1, R12
+	FLDPQ (R8), (F8, F9)
+	FLDPQ 32(R8), (F10, F11)
+	FMOVQ (R12), F31
 	WORD $0x4e3fcd00 // FMLA4S V0, V8, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd01 // FMLA4S V1, V8, 31
-	ADD R2<<1, R13, R19
+	FMOVQ 16(R12), F31
+	WORD $0x4e3fcd21 // FMLA4S V1, V9, 31
+	FMOVQ 32(R12), F31
+	WORD $0x4e3fcd42 // FMLA4S V2, V10, 31
+	FMOVQ 48(R12), F31
+	WORD $0x4e3fcd63 // FMLA4S V3, V11, 31
+	ADD R2, R12, R19
 	FMOVQ (R19), F31
-	WORD $0x4e3fcd02 // FMLA4S V2, V8, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd03 // FMLA4S V3, V8, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
 	WORD $0x4e3fcd04 // FMLA4S V4, V8, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd05 // FMLA4S V5, V8, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd06 // FMLA4S V6, V8, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd07 // FMLA4S V7, V8, 31
-	ADD $0x08, R8
-	ADD $0x00000040, R9
-	SUBS $1, R10
+	FMOVQ 16(R19), F31
+	WORD $0x4e3fcd25 // FMLA4S V5, V9, 31
+	FMOVQ 32(R19), F31
+	WORD $0x4e3fcd46 // FMLA4S V6, V10, 31
+	FMOVQ 48(R19), F31
+	WORD $0x4e3fcd67 // FMLA4S V7, V11, 31
+	ADD $0x08, R7
+	ADD $0x00000040, R8
+	SUBS $1, R9
 	BNE tap
-	CMPW $0, R11
+	CMPW $0, R10
 	BEQ write
 	WORD $0x6e281d08 // EOR16B V8, V8, 8
 	WORD $0x6ea0e51f // FCMGT4S V31, V8, 0
@@ -7284,438 +6876,94 @@ tap:
 	WORD $0x6ebf1d07 // BIT16B V7, V8, 31
 
 write:
-	FMOVQ F0, (R3)
+	FSTPQ (F0, F1), (R3)
+	FSTPQ (F2, F3), 32(R3)
 	ADD R6, R3
-	FMOVQ F1, (R3)
+	FSTPQ (F4, F5), (R3)
+	FSTPQ (F6, F7), 32(R3)
 	ADD R6, R3
-	FMOVQ F2, (R3)
-	ADD R6, R3
-	FMOVQ F3, (R3)
-	ADD R6, R3
-	FMOVQ F4, (R3)
-	ADD R6, R3
-	FMOVQ F5, (R3)
-	ADD R6, R3
-	FMOVQ F6, (R3)
-	ADD R6, R3
-	FMOVQ F7, (R3)
-	ADD R6, R3
-	MOVD $0x08, R26
-	MUL R26, R2, R10
-	ADD R10, R1
+	MOVD $0x02, R26
+	MUL R26, R2, R9
+	ADD R9, R1
 	SUBS $1, R0
 	BNE tile
+	MOVD nextX+40(FP), R9
+	ADD R9<<2, R1, R1
+	MOVD nextC+88(FP), R9
+	ADD R9<<2, R3, R3
+	MOVD rows+0(FP), R26
+	SUBS $1, R26
+	MOVD R26, rows+0(FP)
+	BNE row
 	RET
 
-// func taps9NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps9NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
+// func taps3NEON(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
+TEXT ·taps3NEON(SB), NOSPLIT, $0-97
+	MOVD x+24(FP), R1
+	MOVD apart+32(FP), R2
+	MOVD c+72(FP), R3
+	MOVD to+80(FP), R6
 	LSL $0x02, R2
 	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R11
-	MOVD start+48(FP), R12
+	ADD R2<<1, R2, R0
+	MOVBU floor+96(FP), R10
+	MOVD start+64(FP), R11
+
+row:
+	MOVD tiles+8(FP), R0
 	PCALIGN $64
 
 tile:
-	FMOVQ (R12), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	WORD $0x4ea01c03 // ORR16B V3, V0, 0
+	FLDPQ (R11), (F0, F1)
+	FLDPQ 32(R11), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
-	WORD $0x4ea01c05 // ORR16B V5, V0, 0
-	WORD $0x4ea01c06 // ORR16B V6, V0, 0
-	WORD $0x4ea01c07 // ORR16B V7, V0, 0
+	WORD $0x4ea11c25 // ORR16B V5, V1, 1
+	WORD $0x4ea21c46 // ORR16B V6, V2, 2
+	WORD $0x4ea31c67 // ORR16B V7, V3, 3
 	WORD $0x4ea01c08 // ORR16B V8, V0, 0
-	MOVD offs+32(FP), R8
-	MOVD w+40(FP), R9
-	MOVD k+8(FP), R10
+	WORD $0x4ea11c29 // ORR16B V9, V1, 1
+	WORD $0x4ea21c4a // ORR16B V10, V2, 2
+	WORD $0x4ea31c6b // ORR16B V11, V3, 3
+	MOVD offs+48(FP), R7
+	MOVD w+56(FP), R8
+	MOVD k+16(FP), R9
 
 tap:
-	MOVD (R8), R13
-	ADD R13<<2, R1, R13
-	FMOVQ (R9), F9
-	FMOVQ (R13), F31
-	WORD $0x4e3fcd20 // FMLA4S V0, V9, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd21 // FMLA4S V1, V9, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd22 // FMLA4S V2, V9, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd23 // FMLA4S V3, V9, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
-	WORD $0x4e3fcd24 // FMLA4S V4, V9, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd25 // FMLA4S V5, V9, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd26 // FMLA4S V6, V9, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd27 // FMLA4S V7, V9, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
-	WORD $0x4e3fcd28 // FMLA4S V8, V9, 31
-	ADD $0x08, R8
-	ADD $0x00000040, R9
-	SUBS $1, R10
-	BNE tap
-	CMPW $0, R11
-	BEQ write
-	WORD $0x6e291d29 // EOR16B V9, V9, 9
-	WORD $0x6ea0e53f // FCMGT4S V31, V9, 0
-	WORD $0x6ebf1d20 // BIT16B V0, V9, 31
-	WORD $0x6ea1e53f // FCMGT4S V31, V9, 1
-	WORD $0x6ebf1d21 // BIT16B V1, V9, 31
-	WORD $0x6ea2e53f // FCMGT4S V31, V9, 2
-	WORD $0x6ebf1d22 // BIT16B V2, V9, 31
-	WORD $0x6ea3e53f // FCMGT4S V31, V9, 3
-	WORD $0x6ebf1d23 // BIT16B V3, V9, 31
-	WORD $0x6ea4e53f // FCMGT4S V31, V9, 4
-	WORD $0x6ebf1d24 // BIT16B V4, V9, 31
-	WORD $0x6ea5e53f // FCMGT4S V31, V9, 5
-	WORD $0x6ebf1d25 // BIT16B V5, V9, 31
-	WORD $0x6ea6e53f // FCMGT4S V31, V9, 6
-	WORD $0x6ebf1d26 // BIT16B V6, V9, 31
-	WORD $0x6ea7e53f // FCMGT4S V31, V9, 7
-	WORD $0x6ebf1d27 // BIT16B V7, V9, 31
-	WORD $0x6ea8e53f // FCMGT4S V31, V9, 8
-	WORD $0x6ebf1d28 // BIT16B V8, V9, 31
-
-write:
-	FMOVQ F0, (R3)
-	ADD R6, R3
-	FMOVQ F1, (R3)
-	ADD R6, R3
-	FMOVQ F2, (R3)
-	ADD R6, R3
-	FMOVQ F3, (R3)
-	ADD R6, R3
-	FMOVQ F4, (R3)
-	ADD R6, R3
-	FMOVQ F5, (R3)
-	ADD R6, R3
-	FMOVQ F6, (R3)
-	ADD R6, R3
-	FMOVQ F7, (R3)
-	ADD R6, R3
-	FMOVQ F8, (R3)
-	ADD R6, R3
-	MOVD $0x09, R26
-	MUL R26, R2, R10
-	ADD R10, R1
-	SUBS $1, R0
-	BNE tile
-	RET
-
-// func taps10NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps10NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
-	LSL $0x02, R2
-	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R11
-	MOVD start+48(FP), R12
-	PCALIGN $64
-
-tile:
-	FMOVQ (R12), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	WORD $0x4ea01c03 // ORR16B V3, V0, 0
-	WORD $0x4ea01c04 // ORR16B V4, V0, 0
-	WORD $0x4ea01c05 // ORR16B V5, V0, 0
-	WORD $0x4ea01c06 // ORR16B V6, V0, 0
-	WORD $0x4ea01c07 // ORR16B V7, V0, 0
-	WORD $0x4ea01c08 // ORR16B V8, V0, 0
-	WORD $0x4ea01c09 // ORR16B V9, V0, 0
-	MOVD offs+32(FP), R8
-	MOVD w+40(FP), R9
-	MOVD k+8(FP), R10
-
-tap:
-	MOVD (R8), R13
-	ADD R13<<2, R1, R13
-	FMOVQ (R9), F10
-	FMOVQ (R13), F31
-	WORD $0x4e3fcd40 // FMLA4S V0, V10, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd41 // FMLA4S V1, V10, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd42 // FMLA4S V2, V10, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd43 // FMLA4S V3, V10, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
-	WORD $0x4e3fcd44 // FMLA4S V4, V10, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd45 // FMLA4S V5, V10, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd46 // FMLA4S V6, V10, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd47 // FMLA4S V7, V10, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
-	WORD $0x4e3fcd48 // FMLA4S V8, V10, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd49 // FMLA4S V9, V10, 31
-	ADD $0x08, R8
-	ADD $0x00000040, R9
-	SUBS $1, R10
-	BNE tap
-	CMPW $0, R11
-	BEQ write
-	WORD $0x6e2a1d4a // EOR16B V10, V10, 10
-	WORD $0x6ea0e55f // FCMGT4S V31, V10, 0
-	WORD $0x6ebf1d40 // BIT16B V0, V10, 31
-	WORD $0x6ea1e55f // FCMGT4S V31, V10, 1
-	WORD $0x6ebf1d41 // BIT16B V1, V10, 31
-	WORD $0x6ea2e55f // FCMGT4S V31, V10, 2
-	WORD $0x6ebf1d42 // BIT16B V2, V10, 31
-	WORD $0x6ea3e55f // FCMGT4S V31, V10, 3
-	WORD $0x6ebf1d43 // BIT16B V3, V10, 31
-	WORD $0x6ea4e55f // FCMGT4S V31, V10, 4
-	WORD $0x6ebf1d44 // BIT16B V4, V10, 31
-	WORD $0x6ea5e55f // FCMGT4S V31, V10, 5
-	WORD $0x6ebf1d45 // BIT16B V5, V10, 31
-	WORD $0x6ea6e55f // FCMGT4S V31, V10, 6
-	WORD $0x6ebf1d46 // BIT16B V6, V10, 31
-	WORD $0x6ea7e55f // FCMGT4S V31, V10, 7
-	WORD $0x6ebf1d47 // BIT16B V7, V10, 31
-	WORD $0x6ea8e55f // FCMGT4S V31, V10, 8
-	WORD $0x6ebf1d48 // BIT16B V8, V10, 31
-	WORD $0x6ea9e55f // FCMGT4S V31, V10, 9
-	WORD $0x6ebf1d49 // BIT16B V9, V10, 31
-
-write:
-	FMOVQ F0, (R3)
-	ADD R6, R3
-	FMOVQ F1, (R3)
-	ADD R6, R3
-	FMOVQ F2, (R3)
-	ADD R6, R3
-	FMOVQ F3, (R3)
-	ADD R6, R3
-	FMOVQ F4, (R3)
-	ADD R6, R3
-	FMOVQ F5, (R3)
-	ADD R6, R3
-	FMOVQ F6, (R3)
-	ADD R6, R3
-	FMOVQ F7, (R3)
-	ADD R6, R3
-	FMOVQ F8, (R3)
-	ADD R6, R3
-	FMOVQ F9, (R3)
-	ADD R6, R3
-	MOVD $0x0a, R26
-	MUL R26, R2, R10
-	ADD R10, R1
-	SUBS $1, R0
-	BNE tile
-	RET
-
-// func taps11NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps11NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
-	LSL $0x02, R2
-	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R11
-	MOVD start+48(FP), R12
-	PCALIGN $64
-
-tile:
-	FMOVQ (R12), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	WORD $0x4ea01c03 // ORR16B V3, V0, 0
-	WORD $0x4ea01c04 // ORR16B V4, V0, 0
-	WORD $0x4ea01c05 // ORR16B V5, V0, 0
-	WORD $0x4ea01c06 // ORR16B V6, V0, 0
-	WORD $0x4ea01c07 // ORR16B V7, V0, 0
-	WORD $0x4ea01c08 // ORR16B V8, V0, 0
-	WORD $0x4ea01c09 // ORR16B V9, V0, 0
-	WORD $0x4ea01c0a // ORR16B V10, V0, 0
-	MOVD offs+32(FP), R8
-	MOVD w+40(FP), R9
-	MOVD k+8(FP), R10
-
-tap:
-	MOVD (R8), R13
-	ADD R13<<2, R1, R13
-	FMOVQ (R9), F11
-	FMOVQ (R13), F31
-	WORD $0x4e3fcd60 // FMLA4S V0, V11, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd61 // FMLA4S V1, V11, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd62 // FMLA4S V2, V11, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd63 // FMLA4S V3, V11, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
-	WORD $0x4e3fcd64 // FMLA4S V4, V11, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd65 // FMLA4S V5, V11, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd66 // FMLA4S V6, V11, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd67 // FMLA4S V7, V11, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
-	WORD $0x4e3fcd68 // FMLA4S V8, V11, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd69 // FMLA4S V9, V11, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd6a // FMLA4S V10, V11, 31
-	ADD $0x08, R8
-	ADD $0x00000040, R9
-	SUBS $1, R10
-	BNE tap
-	CMPW $0, R11
-	BEQ write
-	WORD $0x6e2b1d6b // EOR16B V11, V11, 11
-	WORD $0x6ea0e57f // FCMGT4S V31, V11, 0
-	WORD $0x6ebf1d60 // BIT16B V0, V11, 31
-	WORD $0x6ea1e57f // FCMGT4S V31, V11, 1
-	WORD $0x6ebf1d61 // BIT16B V1, V11, 31
-	WORD $0x6ea2e57f // FCMGT4S V31, V11, 2
-	WORD $0x6ebf1d62 // BIT16B V2, V11, 31
-	WORD $0x6ea3e57f // FCMGT4S V31, V11, 3
-	WORD $0x6ebf1d63 // BIT16B V3, V11, 31
-	WORD $0x6ea4e57f // FCMGT4S V31, V11, 4
-	WORD $0x6ebf1d64 // BIT16B V4, V11, 31
-	WORD $0x6ea5e57f // FCMGT4S V31, V11, 5
-	WORD $0x6ebf1d65 // BIT16B V5, V11, 31
-	WORD $0x6ea6e57f // FCMGT4S V31, V11, 6
-	WORD $0x6ebf1d66 // BIT16B V6, V11, 31
-	WORD $0x6ea7e57f // FCMGT4S V31, V11, 7
-	WORD $0x6ebf1d67 // BIT16B V7, V11, 31
-	WORD $0x6ea8e57f // FCMGT4S V31, V11, 8
-	WORD $0x6ebf1d68 // BIT16B V8, V11, 31
-	WORD $0x6ea9e57f // FCMGT4S V31, V11, 9
-	WORD $0x6ebf1d69 // BIT16B V9, V11, 31
-	WORD $0x6eaae57f // FCMGT4S V31, V11, 10
-	WORD $0x6ebf1d6a // BIT16B V10, V11, 31
-
-write:
-	FMOVQ F0, (R3)
-	ADD R6, R3
-	FMOVQ F1, (R3)
-	ADD R6, R3
-	FMOVQ F2, (R3)
-	ADD R6, R3
-	FMOVQ F3, (R3)
-	ADD R6, R3
-	FMOVQ F4, (R3)
-	ADD R6, R3
-	FMOVQ F5, (R3)
-	ADD R6, R3
-	FMOVQ F6, (R3)
-	ADD R6, R3
-	FMOVQ F7, (R3)
-	ADD R6, R3
-	FMOVQ F8, (R3)
-	ADD R6, R3
-	FMOVQ F9, (R3)
-	ADD R6, R3
-	FMOVQ F10, (R3)
-	ADD R6, R3
-	MOVD $0x0b, R26
-	MUL R26, R2, R10
-	ADD R10, R1
-	SUBS $1, R0
-	BNE tile
-	RET
-
-// func taps12NEON(tiles int, k int, x *float32, apart int, offs *int, w *float32, start *float32, c *float32, to int, floor bool)
-TEXT ·taps12NEON(SB), NOSPLIT, $0-73
-	MOVD tiles+0(FP), R0
-	MOVD x+16(FP), R1
-	MOVD apart+24(FP), R2
-	MOVD c+56(FP), R3
-	MOVD to+64(FP), R6
-	LSL $0x02, R2
-	LSL $0x02, R6
-	ADD R2<<1, R2, R7
-	MOVBU floor+72(FP), R11
-	MOVD start+48(FP), R12
-	PCALIGN $64
-
-tile:
-	FMOVQ (R12), F0
-	WORD $0x4ea01c01 // ORR16B V1, V0, 0
-	WORD $0x4ea01c02 // ORR16B V2, V0, 0
-	WORD $0x4ea01c03 // ORR16B V3, V0, 0
-	WORD $0x4ea01c04 // ORR16B V4, V0, 0
-	WORD $0x4ea01c05 // ORR16B V5, V0, 0
-	WORD $0x4ea01c06 // ORR16B V6, V0, 0
-	WORD $0x4ea01c07 // ORR16B V7, V0, 0
-	WORD $0x4ea01c08 // ORR16B V8, V0, 0
-	WORD $0x4ea01c09 // ORR16B V9, V0, 0
-	WORD $0x4ea01c0a // ORR16B V10, V0, 0
-	WORD $0x4ea01c0b // ORR16B V11, V0, 0
-	MOVD offs+32(FP), R8
-	MOVD w+40(FP), R9
-	MOVD k+8(FP), R10
-
-tap:
-	MOVD (R8), R13
-	ADD R13<<2, R1, R13
-	FMOVQ (R9), F12
-	FMOVQ (R13), F31
+	MOVD (R7), R12
+	ADD R12<<2, R1, R12
+	FLDPQ (R8), (F12, F13)
+	FLDPQ 32(R8), (F14, F15)
+	FMOVQ (R12), F31
 	WORD $0x4e3fcd80 // FMLA4S V0, V12, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd81 // FMLA4S V1, V12, 31
-	ADD R2<<1, R13, R19
+	FMOVQ 16(R12), F31
+	WORD $0x4e3fcda1 // FMLA4S V1, V13, 31
+	FMOVQ 32(R12), F31
+	WORD $0x4e3fcdc2 // FMLA4S V2, V14, 31
+	FMOVQ 48(R12), F31
+	WORD $0x4e3fcde3 // FMLA4S V3, V15, 31
+	ADD R2, R12, R19
 	FMOVQ (R19), F31
-	WORD $0x4e3fcd82 // FMLA4S V2, V12, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd83 // FMLA4S V3, V12, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
 	WORD $0x4e3fcd84 // FMLA4S V4, V12, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd85 // FMLA4S V5, V12, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd86 // FMLA4S V6, V12, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd87 // FMLA4S V7, V12, 31
-	ADD R2<<2, R13, R13
-	FMOVQ (R13), F31
+	FMOVQ 16(R19), F31
+	WORD $0x4e3fcda5 // FMLA4S V5, V13, 31
+	FMOVQ 32(R19), F31
+	WORD $0x4e3fcdc6 // FMLA4S V6, V14, 31
+	FMOVQ 48(R19), F31
+	WORD $0x4e3fcde7 // FMLA4S V7, V15, 31
+	ADD R2<<1, R12, R20
+	FMOVQ (R20), F31
 	WORD $0x4e3fcd88 // FMLA4S V8, V12, 31
-	WORD $0x3ce269bf // FMOVQ (R13)(R2*1), F31
-	WORD $0x4e3fcd89 // FMLA4S V9, V12, 31
-	ADD R2<<1, R13, R19
-	FMOVQ (R19), F31
-	WORD $0x4e3fcd8a // FMLA4S V10, V12, 31
-	WORD $0x3ce769bf // FMOVQ (R13)(R7*1), F31
-	WORD $0x4e3fcd8b // FMLA4S V11, V12, 31
-	ADD $0x08, R8
-	ADD $0x00000040, R9
-	SUBS $1, R10
+	FMOVQ 16(R20), F31
+	WORD $0x4e3fcda9 // FMLA4S V9, V13, 31
+	FMOVQ 32(R20), F31
+	WORD $0x4e3fcdca // FMLA4S V10, V14, 31
+	FMOVQ 48(R20), F31
+	WORD $0x4e3fcdeb // FMLA4S V11, V15, 31
+	ADD $0x08, R7
+	ADD $0x00000040, R8
+	SUBS $1, R9
 	BNE tap
-	CMPW $0, R11
+	CMPW $0, R10
 	BEQ write
 	WORD $0x6e2c1d8c // EOR16B V12, V12, 12
 	WORD $0x6ea0e59f // FCMGT4S V31, V12, 0
@@ -7744,35 +6992,529 @@ tap:
 	WORD $0x6ebf1d8b // BIT16B V11, V12, 31
 
 write:
-	FMOVQ F0, (R3)
+	FSTPQ (F0, F1), (R3)
+	FSTPQ (F2, F3), 32(R3)
 	ADD R6, R3
-	FMOVQ F1, (R3)
+	FSTPQ (F4, F5), (R3)
+	FSTPQ (F6, F7), 32(R3)
 	ADD R6, R3
-	FMOVQ F2, (R3)
+	FSTPQ (F8, F9), (R3)
+	FSTPQ (F10, F11), 32(R3)
 	ADD R6, R3
-	FMOVQ F3, (R3)
+	MOVD $0x03, R26
+	MUL R26, R2, R9
+	ADD R9, R1
+	SUBS $1, R0
+	BNE tile
+	MOVD nextX+40(FP), R9
+	ADD R9<<2, R1, R1
+	MOVD nextC+88(FP), R9
+	ADD R9<<2, R3, R3
+	MOVD rows+0(FP), R26
+	SUBS $1, R26
+	MOVD R26, rows+0(FP)
+	BNE row
+	RET
+
+// func taps4NEON(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
+TEXT ·taps4NEON(SB), NOSPLIT, $0-97
+	MOVD x+24(FP), R1
+	MOVD apart+32(FP), R2
+	MOVD c+72(FP), R3
+	MOVD to+80(FP), R6
+	LSL $0x02, R2
+	LSL $0x02, R6
+	ADD R2<<1, R2, R7
+	MOVBU floor+96(FP), R11
+	MOVD start+64(FP), R12
+
+row:
+	MOVD tiles+8(FP), R0
+	PCALIGN $64
+
+tile:
+	FLDPQ (R12), (F0, F1)
+	FLDPQ 32(R12), (F2, F3)
+	WORD $0x4ea01c04 // ORR16B V4, V0, 0
+	WORD $0x4ea11c25 // ORR16B V5, V1, 1
+	WORD $0x4ea21c46 // ORR16B V6, V2, 2
+	WORD $0x4ea31c67 // ORR16B V7, V3, 3
+	WORD $0x4ea01c08 // ORR16B V8, V0, 0
+	WORD $0x4ea11c29 // ORR16B V9, V1, 1
+	WORD $0x4ea21c4a // ORR16B V10, V2, 2
+	WORD $0x4ea31c6b // ORR16B V11, V3, 3
+	WORD $0x4ea01c0c // ORR16B V12, V0, 0
+	WORD $0x4ea11c2d // ORR16B V13, V1, 1
+	WORD $0x4ea21c4e // ORR16B V14, V2, 2
+	WORD $0x4ea31c6f // ORR16B V15, V3, 3
+	MOVD offs+48(FP), R8
+	MOVD w+56(FP), R9
+	MOVD k+16(FP), R10
+
+tap:
+	MOVD (R8), R13
+	ADD R13<<2, R1, R13
+	FLDPQ (R9), (F16, F17)
+	FLDPQ 32(R9), (F18, F19)
+	FMOVQ (R13), F31
+	WORD $0x4e3fce00 // FMLA4S V0, V16, 31
+	FMOVQ 16(R13), F31
+	WORD $0x4e3fce21 // FMLA4S V1, V17, 31
+	FMOVQ 32(R13), F31
+	WORD $0x4e3fce42 // FMLA4S V2, V18, 31
+	FMOVQ 48(R13), F31
+	WORD $0x4e3fce63 // FMLA4S V3, V19, 31
+	ADD R2, R13, R19
+	FMOVQ (R19), F31
+	WORD $0x4e3fce04 // FMLA4S V4, V16, 31
+	FMOVQ 16(R19), F31
+	WORD $0x4e3fce25 // FMLA4S V5, V17, 31
+	FMOVQ 32(R19), F31
+	WORD $0x4e3fce46 // FMLA4S V6, V18, 31
+	FMOVQ 48(R19), F31
+	WORD $0x4e3fce67 // FMLA4S V7, V19, 31
+	ADD R2<<1, R13, R20
+	FMOVQ (R20), F31
+	WORD $0x4e3fce08 // FMLA4S V8, V16, 31
+	FMOVQ 16(R20), F31
+	WORD $0x4e3fce29 // FMLA4S V9, V17, 31
+	FMOVQ 32(R20), F31
+	WORD $0x4e3fce4a // FMLA4S V10, V18, 31
+	FMOVQ 48(R20), F31
+	WORD $0x4e3fce6b // FMLA4S V11, V19, 31
+	ADD R7, R13, R21
+	FMOVQ (R21), F31
+	WORD $0x4e3fce0c // FMLA4S V12, V16, 31
+	FMOVQ 16(R21), F31
+	WORD $0x4e3fce2d // FMLA4S V13, V17, 31
+	FMOVQ 32(R21), F31
+	WORD $0x4e3fce4e // FMLA4S V14, V18, 31
+	FMOVQ 48(R21), F31
+	WORD $0x4e3fce6f // FMLA4S V15, V19, 31
+	ADD $0x08, R8
+	ADD $0x00000040, R9
+	SUBS $1, R10
+	BNE tap
+	CMPW $0, R11
+	BEQ write
+	WORD $0x6e301e10 // EOR16B V16, V16, 16
+	WORD $0x6ea0e61f // FCMGT4S V31, V16, 0
+	WORD $0x6ebf1e00 // BIT16B V0, V16, 31
+	WORD $0x6ea1e61f // FCMGT4S V31, V16, 1
+	WORD $0x6ebf1e01 // BIT16B V1, V16, 31
+	WORD $0x6ea2e61f // FCMGT4S V31, V16, 2
+	WORD $0x6ebf1e02 // BIT16B V2, V16, 31
+	WORD $0x6ea3e61f // FCMGT4S V31, V16, 3
+	WORD $0x6ebf1e03 // BIT16B V3, V16, 31
+	WORD $0x6ea4e61f // FCMGT4S V31, V16, 4
+	WORD $0x6ebf1e04 // BIT16B V4, V16, 31
+	WORD $0x6ea5e61f // FCMGT4S V31, V16, 5
+	WORD $0x6ebf1e05 // BIT16B V5, V16, 31
+	WORD $0x6ea6e61f // FCMGT4S V31, V16, 6
+	WORD $0x6ebf1e06 // BIT16B V6, V16, 31
+	WORD $0x6ea7e61f // FCMGT4S V31, V16, 7
+	WORD $0x6ebf1e07 // BIT16B V7, V16, 31
+	WORD $0x6ea8e61f // FCMGT4S V31, V16, 8
+	WORD $0x6ebf1e08 // BIT16B V8, V16, 31
+	WORD $0x6ea9e61f // FCMGT4S V31, V16, 9
+	WORD $0x6ebf1e09 // BIT16B V9, V16, 31
+	WORD $0x6eaae61f // FCMGT4S V31, V16, 10
+	WORD $0x6ebf1e0a // BIT16B V10, V16, 31
+	WORD $0x6eabe61f // FCMGT4S V31, V16, 11
+	WORD $0x6ebf1e0b // BIT16B V11, V16, 31
+	WORD $0x6eace61f // FCMGT4S V31, V16, 12
+	WORD $0x6ebf1e0c // BIT16B V12, V16, 31
+	WORD $0x6eade61f // FCMGT4S V31, V16, 13
+	WORD $0x6ebf1e0d // BIT16B V13, V16, 31
+	WORD $0x6eaee61f // FCMGT4S V31, V16, 14
+	WORD $0x6ebf1e0e // BIT16B V14, V16, 31
+	WORD $0x6eafe61f // FCMGT4S V31, V16, 15
+	WORD $0x6ebf1e0f // BIT16B V15, V16, 31
+
+write:
+	FSTPQ (F0, F1), (R3)
+	FSTPQ (F2, F3), 32(R3)
 	ADD R6, R3
-	FMOVQ F4, (R3)
+	FSTPQ (F4, F5), (R3)
+	FSTPQ (F6, F7), 32(R3)
 	ADD R6, R3
-	FMOVQ F5, (R3)
+	FSTPQ (F8, F9), (R3)
+	FSTPQ (F10, F11), 32(R3)
 	ADD R6, R3
-	FMOVQ F6, (R3)
+	FSTPQ (F12, F13), (R3)
+	FSTPQ (F14, F15), 32(R3)
 	ADD R6, R3
-	FMOVQ F7, (R3)
-	ADD R6, R3
-	FMOVQ F8, (R3)
-	ADD R6, R3
-	FMOVQ F9, (R3)
-	ADD R6, R3
-	FMOVQ F10, (R3)
-	ADD R6, R3
-	FMOVQ F11, (R3)
-	ADD R6, R3
-	MOVD $0x0c, R26
+	MOVD $0x04, R26
 	MUL R26, R2, R10
 	ADD R10, R1
 	SUBS $1, R0
 	BNE tile
+	MOVD nextX+40(FP), R10
+	ADD R10<<2, R1, R1
+	MOVD nextC+88(FP), R10
+	ADD R10<<2, R3, R3
+	MOVD rows+0(FP), R26
+	SUBS $1, R26
+	MOVD R26, rows+0(FP)
+	BNE row
+	RET
+
+// func taps5NEON(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
+TEXT ·taps5NEON(SB), NOSPLIT, $0-97
+	MOVD x+24(FP), R1
+	MOVD apart+32(FP), R2
+	MOVD c+72(FP), R3
+	MOVD to+80(FP), R6
+	LSL $0x02, R2
+	LSL $0x02, R6
+	ADD R2<<1, R2, R7
+	MOVBU floor+96(FP), R11
+	MOVD start+64(FP), R12
+
+row:
+	MOVD tiles+8(FP), R0
+	PCALIGN $64
+
+tile:
+	FLDPQ (R12), (F0, F1)
+	FLDPQ 32(R12), (F2, F3)
+	WORD $0x4ea01c04 // ORR16B V4, V0, 0
+	WORD $0x4ea11c25 // ORR16B V5, V1, 1
+	WORD $0x4ea21c46 // ORR16B V6, V2, 2
+	WORD $0x4ea31c67 // ORR16B V7, V3, 3
+	WORD $0x4ea01c08 // ORR16B V8, V0, 0
+	WORD $0x4ea11c29 // ORR16B V9, V1, 1
+	WORD $0x4ea21c4a // ORR16B V10, V2, 2
+	WORD $0x4ea31c6b // ORR16B V11, V3, 3
+	WORD $0x4ea01c0c // ORR16B V12, V0, 0
+	WORD $0x4ea11c2d // ORR16B V13, V1, 1
+	WORD $0x4ea21c4e // ORR16B V14, V2, 2
+	WORD $0x4ea31c6f // ORR16B V15, V3, 3
+	WORD $0x4ea01c10 // ORR16B V16, V0, 0
+	WORD $0x4ea11c31 // ORR16B V17, V1, 1
+	WORD $0x4ea21c52 // ORR16B V18, V2, 2
+	WORD $0x4ea31c73 // ORR16B V19, V3, 3
+	MOVD offs+48(FP), R8
+	MOVD w+56(FP), R9
+	MOVD k+16(FP), R10
+
+tap:
+	MOVD (R8), R13
+	ADD R13<<2, R1, R13
+	FLDPQ (R9), (F20, F21)
+	FLDPQ 32(R9), (F22, F23)
+	FMOVQ (R13), F31
+	WORD $0x4e3fce80 // FMLA4S V0, V20, 31
+	FMOVQ 16(R13), F31
+	WORD $0x4e3fcea1 // FMLA4S V1, V21, 31
+	FMOVQ 32(R13), F31
+	WORD $0x4e3fcec2 // FMLA4S V2, V22, 31
+	FMOVQ 48(R13), F31
+	WORD $0x4e3fcee3 // FMLA4S V3, V23, 31
+	ADD R2, R13, R19
+	FMOVQ (R19), F31
+	WORD $0x4e3fce84 // FMLA4S V4, V20, 31
+	FMOVQ 16(R19), F31
+	WORD $0x4e3fcea5 // FMLA4S V5, V21, 31
+	FMOVQ 32(R19), F31
+	WORD $0x4e3fcec6 // FMLA4S V6, V22, 31
+	FMOVQ 48(R19), F31
+	WORD $0x4e3fcee7 // FMLA4S V7, V23, 31
+	ADD R2<<1, R13, R20
+	FMOVQ (R20), F31
+	WORD $0x4e3fce88 // FMLA4S V8, V20, 31
+	FMOVQ 16(R20), F31
+	WORD $0x4e3fcea9 // FMLA4S V9, V21, 31
+	FMOVQ 32(R20), F31
+	WORD $0x4e3fceca // FMLA4S V10, V22, 31
+	FMOVQ 48(R20), F31
+	WORD $0x4e3fceeb // FMLA4S V11, V23, 31
+	ADD R7, R13, R21
+	FMOVQ (R21), F31
+	WORD $0x4e3fce8c // FMLA4S V12, V20, 31
+	FMOVQ 16(R21), F31
+	WORD $0x4e3fcead // FMLA4S V13, V21, 31
+	FMOVQ 32(R21), F31
+	WORD $0x4e3fcece // FMLA4S V14, V22, 31
+	FMOVQ 48(R21), F31
+	WORD $0x4e3fceef // FMLA4S V15, V23, 31
+	ADD R2<<2, R13, R13
+	FMOVQ (R13), F31
+	WORD $0x4e3fce90 // FMLA4S V16, V20, 31
+	FMOVQ 16(R13), F31
+	WORD $0x4e3fceb1 // FMLA4S V17, V21, 31
+	FMOVQ 32(R13), F31
+	WORD $0x4e3fced2 // FMLA4S V18, V22, 31
+	FMOVQ 48(R13), F31
+	WORD $0x4e3fcef3 // FMLA4S V19, V23, 31
+	ADD $0x08, R8
+	ADD $0x00000040, R9
+	SUBS $1, R10
+	BNE tap
+	CMPW $0, R11
+	BEQ write
+	WORD $0x6e341e94 // EOR16B V20, V20, 20
+	WORD $0x6ea0e69f // FCMGT4S V31, V20, 0
+	WORD $0x6ebf1e80 // BIT16B V0, V20, 31
+	WORD $0x6ea1e69f // FCMGT4S V31, V20, 1
+	WORD $0x6ebf1e81 // BIT16B V1, V20, 31
+	WORD $0x6ea2e69f // FCMGT4S V31, V20, 2
+	WORD $0x6ebf1e82 // BIT16B V2, V20, 31
+	WORD $0x6ea3e69f // FCMGT4S V31, V20, 3
+	WORD $0x6ebf1e83 // BIT16B V3, V20, 31
+	WORD $0x6ea4e69f // FCMGT4S V31, V20, 4
+	WORD $0x6ebf1e84 // BIT16B V4, V20, 31
+	WORD $0x6ea5e69f // FCMGT4S V31, V20, 5
+	WORD $0x6ebf1e85 // BIT16B V5, V20, 31
+	WORD $0x6ea6e69f // FCMGT4S V31, V20, 6
+	WORD $0x6ebf1e86 // BIT16B V6, V20, 31
+	WORD $0x6ea7e69f // FCMGT4S V31, V20, 7
+	WORD $0x6ebf1e87 // BIT16B V7, V20, 31
+	WORD $0x6ea8e69f // FCMGT4S V31, V20, 8
+	WORD $0x6ebf1e88 // BIT16B V8, V20, 31
+	WORD $0x6ea9e69f // FCMGT4S V31, V20, 9
+	WORD $0x6ebf1e89 // BIT16B V9, V20, 31
+	WORD $0x6eaae69f // FCMGT4S V31, V20, 10
+	WORD $0x6ebf1e8a // BIT16B V10, V20, 31
+	WORD $0x6eabe69f // FCMGT4S V31, V20, 11
+	WORD $0x6ebf1e8b // BIT16B V11, V20, 31
+	WORD $0x6eace69f // FCMGT4S V31, V20, 12
+	WORD $0x6ebf1e8c // BIT16B V12, V20, 31
+	WORD $0x6eade69f // FCMGT4S V31, V20, 13
+	WORD $0x6ebf1e8d // BIT16B V13, V20, 31
+	WORD $0x6eaee69f // FCMGT4S V31, V20, 14
+	WORD $0x6ebf1e8e // BIT16B V14, V20, 31
+	WORD $0x6eafe69f // FCMGT4S V31, V20, 15
+	WORD $0x6ebf1e8f // BIT16B V15, V20, 31
+	WORD $0x6eb0e69f // FCMGT4S V31, V20, 16
+	WORD $0x6ebf1e90 // BIT16B V16, V20, 31
+	WORD $0x6eb1e69f // FCMGT4S V31, V20, 17
+	WORD $0x6ebf1e91 // BIT16B V17, V20, 31
+	WORD $0x6eb2e69f // FCMGT4S V31, V20, 18
+	WORD $0x6ebf1e92 // BIT16B V18, V20, 31
+	WORD $0x6eb3e69f // FCMGT4S V31, V20, 19
+	WORD $0x6ebf1e93 // BIT16B V19, V20, 31
+
+write:
+	FSTPQ (F0, F1), (R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R6, R3
+	FSTPQ (F4, F5), (R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R6, R3
+	FSTPQ (F8, F9), (R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R6, R3
+	FSTPQ (F12, F13), (R3)
+	FSTPQ (F14, F15), 32(R3)
+	ADD R6, R3
+	FSTPQ (F16, F17), (R3)
+	FSTPQ (F18, F19), 32(R3)
+	ADD R6, R3
+	MOVD $0x05, R26
+	MUL R26, R2, R10
+	ADD R10, R1
+	SUBS $1, R0
+	BNE tile
+	MOVD nextX+40(FP), R10
+	ADD R10<<2, R1, R1
+	MOVD nextC+88(FP), R10
+	ADD R10<<2, R3, R3
+	MOVD rows+0(FP), R26
+	SUBS $1, R26
+	MOVD R26, rows+0(FP)
+	BNE row
+	RET
+
+// func taps6NEON(rows int, tiles int, k int, x *float32, apart int, nextX int, offs *int, w *float32, start *float32, c *float32, to int, nextC int, floor bool)
+TEXT ·taps6NEON(SB), NOSPLIT, $0-97
+	MOVD x+24(FP), R1
+	MOVD apart+32(FP), R2
+	MOVD c+72(FP), R3
+	MOVD to+80(FP), R6
+	LSL $0x02, R2
+	LSL $0x02, R6
+	ADD R2<<1, R2, R7
+	MOVBU floor+96(FP), R11
+	MOVD start+64(FP), R12
+
+row:
+	MOVD tiles+8(FP), R0
+	PCALIGN $64
+
+tile:
+	FLDPQ (R12), (F0, F1)
+	FLDPQ 32(R12), (F2, F3)
+	WORD $0x4ea01c04 // ORR16B V4, V0, 0
+	WORD $0x4ea11c25 // ORR16B V5, V1, 1
+	WORD $0x4ea21c46 // ORR16B V6, V2, 2
+	WORD $0x4ea31c67 // ORR16B V7, V3, 3
+	WORD $0x4ea01c08 // ORR16B V8, V0, 0
+	WORD $0x4ea11c29 // ORR16B V9, V1, 1
+	WORD $0x4ea21c4a // ORR16B V10, V2, 2
+	WORD $0x4ea31c6b // ORR16B V11, V3, 3
+	WORD $0x4ea01c0c // ORR16B V12, V0, 0
+	WORD $0x4ea11c2d // ORR16B V13, V1, 1
+	WORD $0x4ea21c4e // ORR16B V14, V2, 2
+	WORD $0x4ea31c6f // ORR16B V15, V3, 3
+	WORD $0x4ea01c10 // ORR16B V16, V0, 0
+	WORD $0x4ea11c31 // ORR16B V17, V1, 1
+	WORD $0x4ea21c52 // ORR16B V18, V2, 2
+	WORD $0x4ea31c73 // ORR16B V19, V3, 3
+	WORD $0x4ea01c14 // ORR16B V20, V0, 0
+	WORD $0x4ea11c35 // ORR16B V21, V1, 1
+	WORD $0x4ea21c56 // ORR16B V22, V2, 2
+	WORD $0x4ea31c77 // ORR16B V23, V3, 3
+	MOVD offs+48(FP), R8
+	MOVD w+56(FP), R9
+	MOVD k+16(FP), R10
+
+tap:
+	MOVD (R8), R13
+	ADD R13<<2, R1, R13
+	FLDPQ (R9), (F24, F25)
+	FLDPQ 32(R9), (F26, F27)
+	FMOVQ (R13), F31
+	WORD $0x4e3fcf00 // FMLA4S V0, V24, 31
+	FMOVQ 16(R13), F31
+	WORD $0x4e3fcf21 // FMLA4S V1, V25, 31
+	FMOVQ 32(R13), F31
+	WORD $0x4e3fcf42 // FMLA4S V2, V26, 31
+	FMOVQ 48(R13), F31
+	WORD $0x4e3fcf63 // FMLA4S V3, V27, 31
+	ADD R2, R13, R19
+	FMOVQ (R19), F31
+	WORD $0x4e3fcf04 // FMLA4S V4, V24, 31
+	FMOVQ 16(R19), F31
+	WORD $0x4e3fcf25 // FMLA4S V5, V25, 31
+	FMOVQ 32(R19), F31
+	WORD $0x4e3fcf46 // FMLA4S V6, V26, 31
+	FMOVQ 48(R19), F31
+	WORD $0x4e3fcf67 // FMLA4S V7, V27, 31
+	ADD R2<<1, R13, R20
+	FMOVQ (R20), F31
+	WORD $0x4e3fcf08 // FMLA4S V8, V24, 31
+	FMOVQ 16(R20), F31
+	WORD $0x4e3fcf29 // FMLA4S V9, V25, 31
+	FMOVQ 32(R20), F31
+	WORD $0x4e3fcf4a // FMLA4S V10, V26, 31
+	FMOVQ 48(R20), F31
+	WORD $0x4e3fcf6b // FMLA4S V11, V27, 31
+	ADD R7, R13, R21
+	FMOVQ (R21), F31
+	WORD $0x4e3fcf0c // FMLA4S V12, V24, 31
+	FMOVQ 16(R21), F31
+	WORD $0x4e3fcf2d // FMLA4S V13, V25, 31
+	FMOVQ 32(R21), F31
+	WORD $0x4e3fcf4e // FMLA4S V14, V26, 31
+	FMOVQ 48(R21), F31
+	WORD $0x4e3fcf6f // FMLA4S V15, V27, 31
+	ADD R2<<2, R13, R13
+	FMOVQ (R13), F31
+	WORD $0x4e3fcf10 // FMLA4S V16, V24, 31
+	FMOVQ 16(R13), F31
+	WORD $0x4e3fcf31 // FMLA4S V17, V25, 31
+	FMOVQ 32(R13), F31
+	WORD $0x4e3fcf52 // FMLA4S V18, V26, 31
+	FMOVQ 48(R13), F31
+	WORD $0x4e3fcf73 // FMLA4S V19, V27, 31
+	ADD R2, R13, R19
+	FMOVQ (R19), F31
+	WORD $0x4e3fcf14 // FMLA4S V20, V24, 31
+	FMOVQ 16(R19), F31
+	WORD $0x4e3fcf35 // FMLA4S V21, V25, 31
+	FMOVQ 32(R19), F31
+	WORD $0x4e3fcf56 // FMLA4S V22, V26, 31
+	FMOVQ 48(R19), F31
+	WORD $0x4e3fcf77 // FMLA4S V23, V27, 31
+	ADD $0x08, R8
+	ADD $0x00000040, R9
+	SUBS $1, R10
+	BNE tap
+	CMPW $0, R11
+	BEQ write
+	WORD $0x6e381f18 // EOR16B V24, V24, 24
+	WORD $0x6ea0e71f // FCMGT4S V31, V24, 0
+	WORD $0x6ebf1f00 // BIT16B V0, V24, 31
+	WORD $0x6ea1e71f // FCMGT4S V31, V24, 1
+	WORD $0x6ebf1f01 // BIT16B V1, V24, 31
+	WORD $0x6ea2e71f // FCMGT4S V31, V24, 2
+	WORD $0x6ebf1f02 // BIT16B V2, V24, 31
+	WORD $0x6ea3e71f // FCMGT4S V31, V24, 3
+	WORD $0x6ebf1f03 // BIT16B V3, V24, 31
+	WORD $0x6ea4e71f // FCMGT4S V31, V24, 4
+	WORD $0x6ebf1f04 // BIT16B V4, V24, 31
+	WORD $0x6ea5e71f // FCMGT4S V31, V24, 5
+	WORD $0x6ebf1f05 // BIT16B V5, V24, 31
+	WORD $0x6ea6e71f // FCMGT4S V31, V24, 6
+	WORD $0x6ebf1f06 // BIT16B V6, V24, 31
+	WORD $0x6ea7e71f // FCMGT4S V31, V24, 7
+	WORD $0x6ebf1f07 // BIT16B V7, V24, 31
+	WORD $0x6ea8e71f // FCMGT4S V31, V24, 8
+	WORD $0x6ebf1f08 // BIT16B V8, V24, 31
+	WORD $0x6ea9e71f // FCMGT4S V31, V24, 9
+	WORD $0x6ebf1f09 // BIT16B V9, V24, 31
+	WORD $0x6eaae71f // FCMGT4S V31, V24, 10
+	WORD $0x6ebf1f0a // BIT16B V10, V24, 31
+	WORD $0x6eabe71f // FCMGT4S V31, V24, 11
+	WORD $0x6ebf1f0b // BIT16B V11, V24, 31
+	WORD $0x6eace71f // FCMGT4S V31, V24, 12
+	WORD $0x6ebf1f0c // BIT16B V12, V24, 31
+	WORD $0x6eade71f // FCMGT4S V31, V24, 13
+	WORD $0x6ebf1f0d // BIT16B V13, V24, 31
+	WORD $0x6eaee71f // FCMGT4S V31, V24, 14
+	WORD $0x6ebf1f0e // BIT16B V14, V24, 31
+	WORD $0x6eafe71f // FCMGT4S V31, V24, 15
+	WORD $0x6ebf1f0f // BIT16B V15, V24, 31
+	WORD $0x6eb0e71f // FCMGT4S V31, V24, 16
+	WORD $0x6ebf1f10 // BIT16B V16, V24, 31
+	WORD $0x6eb1e71f // FCMGT4S V31, V24, 17
+	WORD $0x6ebf1f11 // BIT16B V17, V24, 31
+	WORD $0x6eb2e71f // FCMGT4S V31, V24, 18
+	WORD $0x6ebf1f12 // BIT16B V18, V24, 31
+	WORD $0x6eb3e71f // FCMGT4S V31, V24, 19
+	WORD $0x6ebf1f13 // BIT16B V19, V24, 31
+	WORD $0x6eb4e71f // FCMGT4S V31, V24, 20
+	WORD $0x6ebf1f14 // BIT16B V20, V24, 31
+	WORD $0x6eb5e71f // FCMGT4S V31, V24, 21
+	WORD $0x6ebf1f15 // BIT16B V21, V24, 31
+	WORD $0x6eb6e71f // FCMGT4S V31, V24, 22
+	WORD $0x6ebf1f16 // BIT16B V22, V24, 31
+	WORD $0x6eb7e71f // FCMGT4S V31, V24, 23
+	WORD $0x6ebf1f17 // BIT16B V23, V24, 31
+
+write:
+	FSTPQ (F0, F1), (R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R6, R3
+	FSTPQ (F4, F5), (R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R6, R3
+	FSTPQ (F8, F9), (R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R6, R3
+	FSTPQ (F12, F13), (R3)
+	FSTPQ (F14, F15), 32(R3)
+	ADD R6, R3
+	FSTPQ (F16, F17), (R3)
+	FSTPQ (F18, F19), 32(R3)
+	ADD R6, R3
+	FSTPQ (F20, F21), (R3)
+	FSTPQ (F22, F23), 32(R3)
+	ADD R6, R3
+	MOVD $0x06, R26
+	MUL R26, R2, R10
+	ADD R10, R1
+	SUBS $1, R0
+	BNE tile
+	MOVD nextX+40(FP), R10
+	ADD R10<<2, R1, R1
+	MOVD nextC+88(FP), R10
+	ADD R10<<2, R3, R3
+	MOVD rows+0(FP), R26
+	SUBS $1, R26
+	MOVD R26, rows+0(FP)
+	BNE row
 	RET
 
 // func tapSums1NEON(rows int, pixels int, x *float32, offs *int, step int, nextX int, y *float32, nextY int, c *float32, accumulate bool)

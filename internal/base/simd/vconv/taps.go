@@ -2,15 +2,16 @@ package vconv
 
 import "github.com/swcaffe/swcaffe/internal/base/simd/isa"
 
-// tapPixels is the largest number of pixels in a tile of TapKernel, tapOffsets the largest number of offsets in a call of tapSums.
-const tapPixels, tapOffsets = 12, 5
+// tapOffsets is the largest number of offsets in a call of tapSums.
+const tapOffsets = 5
 
-// TapPixels are the N pixels that TapKernel convolves. Inputs of neighbouring pixels are Step values apart, their results To.
-type TapPixels struct{ N, Step, To int }
+// TapPixels are the pixels that TapKernel convolves: rows of N. Inputs of neighbouring pixels are Step values apart, rows of inputs NextX; results are To
+// apart, rows of results NextC.
+type TapPixels struct{ Rows, N, Step, NextX, To, NextC int }
 
-// TapKernel is the micro-kernel of depthwise convolutions of images in blocks of channels, for pixels i and the 16 channels j of a block:
+// TapKernel is the micro-kernel of depthwise convolutions of images in blocks of channels, for rows r, pixels i and the 16 channels j of a block:
 //
-//	c[i*To+j] = start[j] + Σk x[offs[k]+i*Step+j] * w[k*16+j]
+//	c[r*NextC+i*To+j] = start[j] + Σk x[offs[k]+r*NextX+i*Step+j] * w[k*16+j]
 //
 // With floor, values below 0 become 0; NaN stays.
 func TapKernel(r *TapPixels, offs []int, x, w, start, c []float32, floor bool) {
@@ -18,23 +19,24 @@ func TapKernel(r *TapPixels, offs []int, x, w, start, c []float32, floor bool) {
 	if len(offs) > 0 {
 		_ = w[len(offs)*lanes-1]
 	}
-	_, _ = start[lanes-1], c[(r.N-1)*r.To+lanes-1]
-	each, less, more := even(r.N, tapPixels)
-	small, large := have.Taps[each], have.Taps[min(each+1, tapPixels)]
+	_, _ = start[lanes-1], c[(r.Rows-1)*r.NextC+(r.N-1)*r.To+lanes-1]
+	each, less, more := even(r.N, have.TapPixels)
+	small, large := have.Taps[each], have.Taps[min(each+1, have.TapPixels)]
 	if small == none || large == none || len(offs) == 0 {
-		for i := range r.N {
-			tapGo(offs, x[i*r.Step:], w, start, c[i*r.To:], floor)
+		for at := range r.Rows * r.N {
+			row, i := at/r.N, at%r.N
+			tapGo(offs, x[row*r.NextX+i*r.Step:], w, start, c[row*r.NextC+i*r.To:], floor)
 		}
 		return
 	}
-	done := more * (each + 1)
-	for lane := 0; lane < lanes; lane += isa.Lanes() {
-		from, to := x[lane:], c[lane:]
-		if more > 0 {
-			large.run(more, len(offs), &from[0], r.Step, &offs[0], &w[lane], &start[lane], &to[0], r.To, floor)
-		}
-		small.run(less, len(offs), &from[done*r.Step], r.Step, &offs[0], &w[lane], &start[lane], &to[done*r.To], r.To, floor)
+	run := func(kernel taps, first, tiles, pixels int) {
+		n := tiles * pixels
+		kernel.run(r.Rows, tiles, len(offs), &x[first*r.Step], r.Step, r.NextX-n*r.Step, &offs[0], &w[0], &start[0], &c[first*r.To], r.To, r.NextC-n*r.To, floor)
 	}
+	if more > 0 {
+		run(large, 0, more, each+1)
+	}
+	run(small, more*(each+1), less, each)
 }
 
 // tapGo computes a pixel.

@@ -7,45 +7,46 @@ import (
 	"github.com/swcaffe/swcaffe/internal/base/simd/simdtest"
 )
 
-// TestTapKernel: every number of pixels, one or several tiles, offsets in any order, results that lie apart, of which nothing between is
+// TestTapKernel: every number of pixels, one or several rows and tiles, offsets in any order, results that lie apart, of which nothing between is
 // written; and no offset at all.
 func TestTapKernel(t *testing.T) {
 	simdtest.EachTarget(t, func(t *testing.T) {
-		for pixels := 1; pixels <= 3*tapPixels; pixels++ {
+		for pixels := 1; pixels <= 3*14; pixels++ {
 			all := []int{7, 0, 131, 2, 64, 48, 3, 16, 90}
-			testTaps(t, TapPixels{pixels, 16 * (1 + pixels%4), 16 * (1 + pixels%3)}, all[:pixels%(len(all)+1)])
+			step, to := 16*(1+pixels%4), 16*(1+pixels%3)
+			testTaps(t, TapPixels{1 + pixels%4, pixels, step, pixels*step + 48, to, pixels*to + 32*(pixels%2)}, all[:pixels%(len(all)+1)])
 		}
 	})
 }
 
 func testTaps(t *testing.T, r TapPixels, offs []int) {
-	_, x := simdtest.Banded(132+(r.N-1)*r.Step+isa.BlockLanes, 1)
+	_, x := simdtest.Banded(132+(r.Rows-1)*r.NextX+(r.N-1)*r.Step+isa.BlockLanes, 1)
 	_, w := simdtest.Banded(len(offs)*isa.BlockLanes, 2)
 	_, start := simdtest.Banded(isa.BlockLanes, 3)
-	size := (r.N-1)*r.To + isa.BlockLanes
+	size := (r.Rows-1)*r.NextC + (r.N-1)*r.To + isa.BlockLanes
 	guarded, c := simdtest.Banded(size, 4)
 	for _, floor := range []bool{false, true} {
 		old := append([]float32(nil), c...)
 		TapKernel(&r, offs, x, w, start, c, floor)
 		simdtest.CheckGuard(t, guarded, size, 4)
 		for at, got := range c {
-			i, j := at/r.To, at%r.To
-			if j >= isa.BlockLanes {
+			row, i, j := at/r.NextC, at%r.NextC/r.To, at%r.NextC%r.To
+			if i >= r.N || j >= isa.BlockLanes {
 				if got != old[at] {
-					t.Fatalf("%+v: value %d behind pixel %d is written", r, j, i)
+					t.Fatalf("%+v: value %d behind pixel %d of row %d is written", r, j, i, row)
 				}
 				continue
 			}
 			want, scale := float64(start[j]), 1.0
 			for k, o := range offs {
-				term := float64(x[o+i*r.Step+j]) * float64(w[k*isa.BlockLanes+j])
+				term := float64(x[o+row*r.NextX+i*r.Step+j]) * float64(w[k*isa.BlockLanes+j])
 				want, scale = want+term, scale+max(term, -term)
 			}
 			if floor {
 				want = max(want, 0)
 			}
 			if !simdtest.Near(got, want, scale, 1e-6) {
-				t.Fatalf("%+v, %d offsets, floor %v: %g at pixel %d, channel %d, want %g", r, len(offs), floor, got, i, j, want)
+				t.Fatalf("%+v, %d offsets, floor %v: %g in row %d at pixel %d, channel %d, want %g", r, len(offs), floor, got, row, i, j, want)
 			}
 		}
 	}
