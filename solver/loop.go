@@ -70,16 +70,21 @@ func (v *Solver) testsNow() bool {
 	return t > 0 && v.iter%t == 0 && !(v.followsBest() && v.best.tested == v.iter)
 }
 
-// finalLoss returns the loss of one more forward pass. Workers that split batches return the mean over items of their first core groups'
-// losses.
+// finalLoss returns the loss of one more forward pass. Workers that split batches return that of all items, and average their statistics.
 func (v *Solver) finalLoss() (float64, error) {
-	loss, err := v.net.Forward()
+	g := &v.group
+	loss, err := g.forward()
 	if err != nil || v.team == nil || !v.team.splits() {
 		return loss, err
 	}
-	total := []float32{float32(loss) * v.group.whole()}
-	err = v.team.NewReducer(1, false).Run(total)
-	return float64(total[0]), err
+	total := make([]float32, g.pack.count+1)
+	g.pack.gather(total, g.whole())
+	total[g.pack.count] = float32(loss)
+	if err := v.team.NewReducer(len(total), false).Run(total); err != nil {
+		return 0, err
+	}
+	g.spread(total[:g.pack.count])
+	return float64(total[g.pack.count]), nil
 }
 
 func (v *Solver) window() int { return max(1, int(v.param.GetAverageLoss())) }

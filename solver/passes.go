@@ -146,6 +146,30 @@ func (g *group) forwardBackward(done func(layer int)) (float64, error) {
 	return loss, nil
 }
 
+// forward runs a forward pass of all core groups, in turn, and returns its loss as forwardBackward does.
+func (g *group) forward() (float64, error) {
+	if len(g.others) > 0 {
+		if err := g.prepareWeights(); err != nil {
+			return 0, err
+		}
+	}
+	loss, err := g.net.Forward()
+	loss *= float64(g.part)
+	for i, r := range g.others {
+		if err != nil {
+			break
+		}
+		if r.loss, err = r.net.Forward(); err != nil {
+			err = fmt.Errorf("core group %d: %w", i+1, err)
+		}
+		loss += r.loss * float64(r.part)
+	}
+	if err == nil && len(g.others) > 0 {
+		g.averageStatistics()
+	}
+	return loss, err
+}
+
 // prepareWeights changes the weights that all core groups share, for layers whose Forward would do so.
 func (g *group) prepareWeights() error {
 	for i := range g.net.NumLayers() {

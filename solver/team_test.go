@@ -93,8 +93,7 @@ func (c crew) worker(t *testing.T, tr topology.Transport, work func(rank int, s 
 	return work(rank, s)
 }
 
-// trained returns the weights of every worker after n iterations, followed by the last loss and, without core groups, by the loss of one
-// more forward pass.
+// trained returns the weights of every worker after n iterations, followed by the last loss and by the loss of one more forward pass.
 func (c crew) trained(t *testing.T, n int) [][]float32 {
 	t.Helper()
 	all := make([][]float32, max(1, c.workers))
@@ -103,9 +102,6 @@ func (c crew) trained(t *testing.T, n int) [][]float32 {
 			return err
 		}
 		all[rank] = append(weights(s), float32(s.losses.values[0]))
-		if c.coreGroups > 1 {
-			return nil
-		}
 		last, err := s.finalLoss()
 		all[rank] = append(all[rank], float32(last))
 		return err
@@ -118,7 +114,7 @@ func (c crew) trained(t *testing.T, n int) [][]float32 {
 	return all
 }
 
-// near compares weights with an absolute tolerance. want may be longer than got.
+// near compares weights with an absolute tolerance.
 func near(t *testing.T, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	worst, at := 0.0, 0
@@ -229,13 +225,16 @@ base_lr: 0.01 lr_policy: "fixed" random_seed: 5 snapshot_after_train: false
 `
 
 // TestStatisticsAreAveraged: batch norm's running means are those of whole batches and equal on all workers, and so is the factor that
-// counts batches.
+// counts batches, after the forward pass at the end of Solve too.
 func TestStatisticsAreAveraged(t *testing.T) {
 	statistics := func(c crew) []float32 {
 		var means []float32
 		c.text = normNet
 		if err := c.run(t, func(rank int, s *Solver) error {
 			err := s.Step(6)
+			if err == nil {
+				_, err = s.finalLoss()
+			}
 			if p := s.Net().Layer(1).Params(); rank == 0 {
 				means = append(means, p[0].Data()...)
 				means = append(means, p[2].Data()...)
