@@ -34,6 +34,7 @@ var unevenPasses = []struct {
 	{"Convolution", "explicit-gemm", 1.77, "lines of the column matrix are dealt to CPEs in turn; small images have as few as 96"},
 	{"Convolution", "explicit-pointwise", 1.21, "a product with 36 columns and 28 rows ends with parts of register blocks"},
 	{"Pooling", "", 1.61, "80 planes of 24x24 are dealt to 64 CPEs"},
+	{"LRN", "", 1.52, "all channels of some pixels fill LDM; shorter runs of pixels would be more even, and take longer"},
 	{"Convolution", "mesh-batch", 1.49, "with four images a core group the product's 4 columns are less than the 8 of the mesh"},
 }
 

@@ -17,16 +17,29 @@ const (
 // evenTile returns the tile within a budget of LDM values that keeps all CPEs busy to the end. CPEs take tiles in turn, so that the busiest one
 // has as many as there are rounds. Tiles are taken as large as possible: whole outers; else one outer and a part of mid; else a part of inner.
 // Of each kind it tries the fewest tiles, and the fewest that make whole rounds. The first tile that is even enough is taken, or the most even
-// one. It returns the zero tile if nothing fits.
+// one, where short runs count as the load that they take as long as. It returns the zero tile if nothing fits.
 func (s *Pass) evenTile(spec *cpe.Spec, budget int) [3]int {
 	var best [3]int
 	least := 0.0
 	for _, t := range s.cuts(spec.CPEs()*spec.CoreGroups, budget) {
-		if load := s.load(spec, t); best == [3]int{} || load < least && least > evenLoad {
+		if load := s.load(spec, t) * s.shortness(spec, t[2]); best == [3]int{} || load < least && least > evenLoad {
 			best, least = t, load
 		}
 	}
 	return best
+}
+
+// shortness is how many times as long a value takes in runs of n values of inner as in runs of leastRun. It is 1 for longer runs, and where inner is not
+// cut.
+func (s *Pass) shortness(spec *cpe.Spec, n int) float64 {
+	if n >= min(s.Dims[2], leastRun) {
+		return 1
+	}
+	perValue := func(n int) float64 {
+		stream, _ := spec.DMA.TransferNs(spec.CPEs(), spec.Bytes(n), float64(s.Dims[1]), false)
+		return stream / float64(n)
+	}
+	return max(1, perValue(n)/perValue(leastRun))
 }
 
 // evenRun is evenTile for tiles that are a part of one inner, of at most most values.
