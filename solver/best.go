@@ -200,3 +200,32 @@ func (b *best) regain(from *caffepb.RunState, iter int) {
 		b.tested = iter
 	}
 }
+
+// recall takes the best value from the best snapshot, after the solver has taken a state that was carried in memory: only the first worker follows the
+// tests, and another one may have carried the state, or may be the first one now.
+func (v *Solver) recall() {
+	b, interval := &v.best, int(v.param.GetTestInterval())
+	first := interval // iteration of the first tests of a training from its beginning
+	if v.param.GetTestInitialization() {
+		first = 0
+	}
+	if !v.followsBest() || v.team.rank() > 0 || !b.known && v.iter <= first {
+		return
+	}
+	path := v.bestPair().state
+	state, err := openState(path)
+	if err != nil {
+		v.log.Warnf("The best %s before iteration %d is not known here: %v", v.param.GetSnapshotBest(), v.iter, err)
+		return
+	}
+	defer state.Close()
+	t := state.RunState.GetBest()
+	if t == nil || t.Value == nil || state.RunState.GetSeed() != v.seed || b.known && b.iter >= int(t.GetIter()) {
+		return
+	}
+	b.known, b.value, b.iter = true, t.GetValue(), int(t.GetIter())
+	b.since = (v.iter-1)/interval - b.iter/interval // tests of the current iteration, if they are to come, count as any other
+	if b.tested == v.iter && v.iter%interval == 0 {
+		b.since++
+	}
+}

@@ -62,6 +62,7 @@ func (v *Solver) Resume(c *Carried) error {
 	if s, ok := v.strategy.(versioned); ok {
 		s.follow(c.version)
 	}
+	v.recall()
 	v.inMemory = true
 	v.footing.take(v, v.iter)
 	return nil

@@ -211,3 +211,47 @@ func TestCarryWithoutCentre(t *testing.T) {
 		}
 	}
 }
+
+// TestCarriedBest: a training that goes on from the state of another worker than the first knows the best value so far, and for how many tests it has been
+// the best. Where no test has been yet, the best snapshot is another training's.
+func TestCarriedBest(t *testing.T) {
+	for _, strategy := range []string{Sync, "sync_easgd1", "easgd"} {
+		c := crew{workers: 3, dir: t.TempDir(), text: wanderingNet, team: Team{Strategy: strategy}}
+		c.options = func(_ int, o *Options) { o.Carries = func(error) bool { return true } }
+		for _, iterations := range []int{11, 12, 0} {
+			var want best
+			states := make([][]byte, c.workers)
+			if iterations > 0 {
+				if err := c.run(t, func(rank int, s *Solver) error {
+					err := s.Step(iterations)
+					if rank == 0 {
+						want = s.best
+					}
+					carried, failed := s.Carry()
+					if err = errors.Join(err, failed); err == nil {
+						states[rank], err = carried.Marshal()
+					}
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.run(t, func(rank int, s *Solver) error {
+				s.footing.take(s, 0)
+				carried, err := s.Carry()
+				if iterations > 0 {
+					carried, err = UnmarshalCarried(states[1])
+				}
+				if err == nil {
+					err = s.Resume(carried)
+				}
+				if got := s.best; rank == 0 && (got.known != want.known || got.value != want.value || got.iter != want.iter || got.since != want.since) {
+					t.Errorf("%s, %d iterations: %+v, want %+v", strategy, iterations, got, want)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
