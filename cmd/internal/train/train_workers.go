@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -74,8 +75,12 @@ func (w *workerFlags) check(e *cli.Env) error {
 		return cli.Usagef("-bucket_mb %g: must be a size, or 0", w.bucketMB)
 	case w.tau < 1:
 		return cli.Usagef("-tau %d: must be at least 1", w.tau)
-	case !(w.rho >= 0):
-		return cli.Usagef("-rho %g: cannot be negative", w.rho)
+	case !(w.rho >= 0) || math.IsInf(w.rho, 1):
+		return cli.Usagef("-rho %g: must be a number of at least 0", w.rho)
+	case w.strategy == solver.Sync && w.tau > 1:
+		return cli.Usagef("-tau %d: sync adds up gradients in every iteration; -tau is for another -workers_strategy", w.tau)
+	case w.strategy == solver.Sync && w.rho > 0:
+		return cli.Usagef("-rho %g: sync has no elastic force; -rho is for another -workers_strategy", w.rho)
 	case w.checkEvery < 0:
 		return cli.Usagef("-check_every %d: cannot be negative", w.checkEvery)
 	}
