@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -68,7 +69,16 @@ func RenderLengths(format string, w, h vg.Length, paint func(c draw.Canvas)) ([]
 	if _, err := canvas.WriteTo(&b); err != nil || format == "png" {
 		return b.Bytes(), err
 	}
-	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
+	svg := bytes.Map(inXML, b.Bytes()) // names in nets and logs may have any bytes
+	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
+}
+
+// inXML replaces what XML has no way to hold: bytes that are not UTF-8, which bytes.Map gives as utf8.RuneError, and control characters.
+func inXML(r rune) rune {
+	if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0xFFFE || r == 0xFFFF {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // Style returns a text style in the font of plots.

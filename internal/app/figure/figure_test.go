@@ -2,8 +2,11 @@ package figure
 
 import (
 	"bytes"
+	"encoding/xml"
+	"errors"
 	"fmt"
 	"image/png"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -133,5 +136,21 @@ func TestLargePicture(t *testing.T) {
 	_, err := Render("png", 100000, 20000, func(draw.Canvas) { t.Error("it was painted") })
 	if err == nil || !strings.Contains(err.Error(), "2000 million pixels") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestTextOfAnyBytes: an SVG is XML, whatever bytes the names in it have.
+func TestTextOfAnyBytes(t *testing.T) {
+	text, err := RenderLengths("svg", 100, 100, func(c draw.Canvas) {
+		c.FillText(Style(10), vg.Point{}, "co\"nv<1>\xff\x01\u00e9\uffff & \t")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(bytes.NewReader(text)); err == nil; {
+		_, err = d.Token()
+	}
+	if !errors.Is(err, io.EOF) || !bytes.Contains(text, []byte("nv&lt;1&gt;\ufffd\ufffd\u00e9\ufffd")) {
+		t.Errorf("%v in %s", err, text)
 	}
 }
