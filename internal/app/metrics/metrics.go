@@ -7,6 +7,7 @@ package metrics
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -76,7 +77,7 @@ func (s *Set) Take(e events.Event) {
 		s.running.Set(1)
 		s.started.Set(seconds(e))
 		s.info.Reset()
-		s.info.WithLabelValues(b.Solver, b.Net, fmt.Sprint(b.Workers)).Set(1)
+		s.info.WithLabelValues(label(b.Solver), label(b.Net), fmt.Sprint(b.Workers)).Set(1)
 		s.iteration.Set(float64(b.Iteration))
 		s.maxIteration.Set(float64(b.MaxIter))
 		s.itemsOf = float64(b.Items)
@@ -87,7 +88,7 @@ func (s *Set) Take(e events.Event) {
 		net := fmt.Sprint(b.Net)
 		s.testLoss.WithLabelValues(net).Set(float64(b.Loss))
 		for _, o := range b.Outputs {
-			s.testOutputs.WithLabelValues(net, o.Name).Set(float64(o.Value))
+			s.testOutputs.WithLabelValues(net, label(o.Name)).Set(float64(o.Value))
 		}
 	case *events.Snapshot:
 		s.snapshots.Inc()
@@ -110,7 +111,7 @@ func (s *Set) iterate(b *events.Iteration) {
 	s.speed.Set(float64(b.Speed))
 	s.wait.Set(float64(b.Wait))
 	for _, o := range b.Outputs {
-		s.trainOutputs.WithLabelValues(o.Name).Set(float64(o.Value))
+		s.trainOutputs.WithLabelValues(label(o.Name)).Set(float64(o.Value))
 	}
 }
 
@@ -135,3 +136,6 @@ func (s *Set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = c.Close()
 	}
 }
+
+// label returns a name as the value of a label, which must be UTF-8; Caffe's names may have any bytes.
+func label(name string) string { return strings.ToValidUTF8(name, "\ufffd") }

@@ -103,6 +103,24 @@ func names(t *testing.T) []string {
 	return slices.Compact(list)
 }
 
+// TestNamesOfAnyBytes: names that are not UTF-8 end no training.
+func TestNamesOfAnyBytes(t *testing.T) {
+	s, name := New(), "l\xff"
+	for _, b := range []events.Body{
+		&events.Started{Solver: name, Net: name},
+		&events.Iteration{Outputs: []events.Value{{Name: name, Value: 2}}},
+		&events.Test{Outputs: []events.Value{{Name: name, Value: 3}}},
+	} {
+		s.Take(events.Event{Body: b})
+	}
+	got := scrape(t, s)
+	for line, want := range map[string]float64{"run_info net=l\ufffd solver=l\ufffd workers=0": 1, "train_output output=l\ufffd": 2, "test_output output=l\ufffd test_net=0": 3} {
+		if g, ok := got["swcaffe_"+line]; !ok || g != want {
+			t.Errorf("%s is %g (present: %v), want %g", line, g, ok, want)
+		}
+	}
+}
+
 // TestDocs: docs/metrics.md lists every metric and no other, and Grafana's dashboard uses only metrics that exist.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/metrics.md")
