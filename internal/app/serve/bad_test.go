@@ -150,6 +150,8 @@ func badRequests() []badRequest {
 		{"parameters that are none", post(classifyPath + "?top=%zz"), string(picture(9, 8)), 400, "the parameters"},
 		{"base64 that is none", post(classifyPath, "Content-Type: application/json"), `{"image":"*"}`, 400, "base64"},
 		{"a number for an image", post(classifyPath, "Content-Type: application/json"), `{"image":1}`, 400, "cannot unmarshal number"},
+		{"a key that is none", post(classifyPath, "Content-Type: application/json"), `{"image":"","topp":3}`, 400, `unknown key \"topp\", did you mean \"top\"? (keys: image, top)`},
+		{"a key of another call", post(classifyPath, "Content-Type: application/json"), `{"image":"","threshold":0.5}`, 400, `unknown key \"threshold\" (keys: image, top)`},
 		{"a picture of 2^62 pixels", post(classifyPath), hugePNG(), 400, "an image of 2147483647 x 2147483647 pixels"},
 		{"a picture beyond the limit", post(classifyPath), string(picture(40, 40)), 413, "at most 1000 pixels are decoded"},
 		{"a picture beyond the limit in BYTES", post(inferPath), input(`"datatype":"BYTES","shape":[1],"data":["` + base64.StdEncoding.EncodeToString(picture(40, 40)) + `"]`), 413, "pixels are decoded"},

@@ -23,11 +23,19 @@ type query struct {
 	threshold float64
 }
 
-// queryJSON is a query in JSON; formOfImage is one in a form.
+// queryJSON is a query in JSON, of which each call has its part; formOfImage is one in a form.
 type (
 	queryJSON struct {
 		Image     string   `json:"image"` // base64
 		Top       *int     `json:"top"`
+		Threshold *float64 `json:"threshold"`
+	}
+	labelJSON struct {
+		Image string `json:"image"`
+		Top   *int   `json:"top"`
+	}
+	boxJSON struct {
+		Image     string   `json:"image"`
 		Threshold *float64 `json:"threshold"`
 	}
 	formOfImage struct {
@@ -46,7 +54,7 @@ func readQuery(r *http.Request, known []field) (q query, err error) {
 	case "multipart/form-data":
 		q.file, err = onlyFile(r, params["boundary"])
 	case "application/json":
-		err = q.readJSON(r)
+		err = q.readJSON(r, known)
 	default:
 		q.file, err = readBody(r)
 	}
@@ -69,14 +77,8 @@ func (q *query) readParameters(text string, known []field) error {
 	if err != nil {
 		return badf("the parameters %q: %w", text, err)
 	}
-	var list []string
-	for _, f := range known {
-		list = append(list, f.name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.Contains(list, name) {
-			return &failure{http.StatusBadRequest, suggest.Unknown("parameter", name, "parameters", list)}
-		}
+	if err := checkNames("parameter", slices.Sorted(maps.Keys(given)), known); err != nil {
+		return err
 	}
 	if text := given.Get("top"); text != "" {
 		if q.top, err = strconv.Atoi(text); err != nil {
@@ -86,6 +88,20 @@ func (q *query) readParameters(text string, known []field) error {
 	if text := given.Get("threshold"); text != "" {
 		if q.threshold, err = strconv.ParseFloat(text, 64); err != nil {
 			return badf("threshold=%s is no number", text)
+		}
+	}
+	return nil
+}
+
+// checkNames refuses the first name that is not known.
+func checkNames(kind string, names []string, known []field) error {
+	var list []string
+	for _, f := range known {
+		list = append(list, f.name)
+	}
+	for _, name := range names {
+		if !slices.Contains(list, name) {
+			return &failure{http.StatusBadRequest, suggest.Unknown(kind, name, kind+"s", list)}
 		}
 	}
 	return nil
@@ -120,7 +136,7 @@ func onlyFile(r *http.Request, boundary string) (only []byte, err error) {
 	}
 }
 
-func (q *query) readJSON(r *http.Request) error {
+func (q *query) readJSON(r *http.Request, known []field) error {
 	body, err := readBody(r)
 	if err != nil {
 		return err
@@ -128,6 +144,11 @@ func (q *query) readJSON(r *http.Request) error {
 	given := queryJSON{Top: &q.top, Threshold: &q.threshold}
 	if err := json.Unmarshal(body, &given); err != nil {
 		return badf("the request's JSON: %w", err)
+	}
+	var keys map[string]json.RawMessage
+	_ = json.Unmarshal(body, &keys) // it is an object, or null
+	if err := checkNames("key", slices.Sorted(maps.Keys(keys)), append([]field{{name: "image"}}, known...)); err != nil {
+		return err
 	}
 	if q.file, err = base64.StdEncoding.DecodeString(given.Image); err != nil {
 		return badf("image: %w", err)

@@ -33,7 +33,7 @@ func jsonOf(value any) []content { return []content{{"application/json", value}}
 
 // The contents of calls with an image.
 var (
-	imageContents = []content{{"image/jpeg", nil}, {"image/png", nil}, {"multipart/form-data", formOfImage{}}, {"application/json", queryJSON{}}}
+	imageContents = []content{{"image/jpeg", nil}, {"image/png", nil}, {"multipart/form-data", formOfImage{}}}
 	inferHeader   = field{headerLength, "header", "integer", "the length of the JSON, if binary tensors follow it"}
 	labelFields   = []field{{"top", "query", "integer", "how many classes are wanted (5)"}}
 	boxFields     = []field{{"threshold", "query", "number", "the lowest score of an object that is wanted (0.5)"}}
@@ -62,8 +62,8 @@ func (s *Server) table() []route {
 				[]content{{"application/json", inferRequest{}}, {"application/octet-stream", nil}}, []content{{"application/json", inferResponse{}}, {"application/octet-stream", nil}}, false, s.onVersion(s.withBody(s.infer))})
 		for _, method := range []string{"POST", "PUT"} { // curl -T sends PUT
 			list = append(list,
-				route{method, model + "/classify", "the labels of an image", labelFields, imageContents, jsonOf(labels{}), false, s.onVersion(s.withBody(s.classify))},
-				route{method, model + "/detect", "the objects in an image, with their boxes", boxFields, imageContents, jsonOf(objects{}), false, s.onVersion(s.withBody(s.detect))})
+				route{method, model + "/classify", "the labels of an image", labelFields, append(imageContents[:3:3], content{"application/json", labelJSON{}}), jsonOf(labels{}), false, s.onVersion(s.withBody(s.classify))},
+				route{method, model + "/detect", "the objects in an image, with their boxes", boxFields, append(imageContents[:3:3], content{"application/json", boxJSON{}}), jsonOf(objects{}), false, s.onVersion(s.withBody(s.detect))})
 		}
 	}
 	return append(list, pageRoutes()...)
