@@ -2,11 +2,14 @@ package predict
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/internal/base/pages"
+	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
@@ -152,6 +155,10 @@ func (p *plan) forward(ctx context.Context) error {
 			return fmt.Errorf("stopped before layer %q: %w", p.net.LayerName(i), err)
 		}
 		if _, err := p.net.ForwardLayer(i); err != nil {
+			var wrong *layers.ValueError
+			if pages.Outside(err) == nil && errors.As(err, &wrong) {
+				err = &ValueError{err}
+			}
 			return err
 		}
 	}

@@ -81,7 +81,7 @@ func (l *embed) read(x []float32) error {
 	for i, v := range x {
 		at := int(v)
 		if at < 0 || at >= l.k || float32(at) != v {
-			return fmt.Errorf("index %g of element %d is no integer from 0 to %d (input_dim %d)", v, i, l.k-1, l.k)
+			return layers.WrongValue("index %g of element %d is no integer from 0 to %d (input_dim %d)", v, i, l.k-1, l.k)
 		}
 		l.index[i] = at
 	}

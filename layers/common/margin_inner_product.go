@@ -121,7 +121,7 @@ func (l *marginInnerProduct) Forward(bottom, top []*blob.Blob) error {
 			v = 0 // any label costs the same
 		}
 		if l.labels[i] = int(v); l.labels[i] < 0 || l.labels[i] >= n || v != v {
-			return fmt.Errorf("label %g of item %d is out of range: there are %d classes (0 to %d)", v, i, n, n-1)
+			return layers.WrongValue("label %g of item %d is out of range: there are %d classes (0 to %d)", v, i, n, n-1)
 		}
 	}
 	l.x = bottom[0].Data()

@@ -147,7 +147,7 @@ func (l *detectionEvaluate) readDetections(rows []float32) (images int, err erro
 			continue
 		}
 		if float32(image) != row[0] || image < 0 {
-			return 0, fmt.Errorf("detection %d is of image %g", r, row[0])
+			return 0, layers.WrongValue("detection %d is of image %g", r, row[0])
 		}
 		images = max(images, image+1)
 		d := scoredBox{Box: box.Of(row[3:]), image: image, score: row[2]}

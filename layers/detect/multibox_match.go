@@ -2,7 +2,6 @@ package detect
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
@@ -30,10 +29,10 @@ func (o *objectList) read(rows []float32, images int) error {
 			continue
 		}
 		if float32(image) != row[0] || image < 0 || image >= images {
-			return fmt.Errorf("object %d is of image %g, but there are %d images", r, row[0], images)
+			return layers.WrongValue("object %d is of image %g, but there are %d images", r, row[0], images)
 		}
 		if !finite(row) {
-			return fmt.Errorf("object %d has a value that is not finite: %v", r, row)
+			return layers.WrongValue("object %d has a value that is not finite: %v", r, row)
 		}
 		ob := object{Box: box.Of(row[3:]), label: o.background + 1, difficult: row[7] != 0}
 		if !o.agnostic {

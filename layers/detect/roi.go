@@ -190,7 +190,7 @@ func (l *regionPooling) imageOf(roi []float32, r int) (int, error) {
 	if v := roi[0]; v >= 0 && int(v) < l.images {
 		return int(v), nil
 	}
-	return 0, fmt.Errorf("region %d is of image %g, but there are %d images", r, roi[0], l.images)
+	return 0, layers.WrongValue("region %d is of image %g, but there are %d images", r, roi[0], l.images)
 }
 
 // each visits the bins of all regions in order, with the channel that they read. It is the MPE path.

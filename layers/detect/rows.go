@@ -6,6 +6,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/internal/base/box"
+	"github.com/swcaffe/swcaffe/layers"
 )
 
 // Values of an object's row, and of a detection's.
@@ -35,9 +36,9 @@ func labelOf(v float32, what string, row, classes, background int) (int, error) 
 	label := int(v)
 	switch {
 	case float32(label) != v || label < 0 || label >= classes:
-		return 0, fmt.Errorf("%s %d has label %g, but there are %d classes (0 to %d)", what, row, v, classes, classes-1)
+		return 0, layers.WrongValue("%s %d has label %g, but there are %d classes (0 to %d)", what, row, v, classes, classes-1)
 	case label == background:
-		return 0, fmt.Errorf("%s %d has the background's label %d", what, row, label)
+		return 0, layers.WrongValue("%s %d has the background's label %d", what, row, label)
 	}
 	return label, nil
 }

@@ -1,11 +1,11 @@
 package detect
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/base/box"
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 )
 
@@ -29,9 +29,9 @@ func (l *yoloLoss) readTruths() error {
 			t := truth{image, int(row[0]), float64(row[1]), float64(row[2]), float64(row[3]), float64(row[4])}
 			switch {
 			case float32(t.class) != row[0] || t.class < 0 || t.class >= l.classes:
-				return fmt.Errorf("object %d of image %d has class %g, but there are %d classes (0 to %d)", k, image, row[0], l.classes, l.classes-1)
+				return layers.WrongValue("object %d of image %d has class %g, but there are %d classes (0 to %d)", k, image, row[0], l.classes, l.classes-1)
 			case !(t.x >= 0 && t.x <= 1 && t.y >= 0 && t.y <= 1) || !(t.width > 0 && t.height > 0) || !finite(row):
-				return fmt.Errorf("object %d of image %d has centre (%g, %g) and sides %g and %g: the centre must be in the image, sides positive", k, image, row[1], row[2], row[3], row[4])
+				return layers.WrongValue("object %d of image %d has centre (%g, %g) and sides %g and %g: the centre must be in the image, sides positive", k, image, row[1], row[2], row[3], row[4])
 			}
 			l.truths = append(l.truths, t)
 		}

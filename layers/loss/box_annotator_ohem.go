@@ -106,7 +106,7 @@ func (l *boxAnnotatorOHEM) choose(regions, losses []float32) error {
 		l.order[i] = i
 		v := image(i)
 		if !(v >= 0 && v < float32(len(l.order))) {
-			return fmt.Errorf("region %d is of image %g, but %d regions are of at most as many images", i, v, len(l.order))
+			return layers.WrongValue("region %d is of image %g, but %d regions are of at most as many images", i, v, len(l.order))
 		}
 		images = max(images, int(v)+1)
 	}

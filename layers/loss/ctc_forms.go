@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
 )
 
 // ctcForm is the form in which a CTC loss gets its sequences: the bottoms after the scores.
@@ -81,7 +82,7 @@ func (l *ctcLoss) checkBlank(name string) error {
 // label checks a label of an item.
 func (l *ctcLoss) label(v float32, item int) error {
 	if !(v >= 0 && int(v) < l.classes) {
-		return fmt.Errorf("label %g of item %d is out of range: there are %d classes (0 to %d)", v, item, l.classes, l.classes-1)
+		return layers.WrongValue("label %g of item %d is out of range: there are %d classes (0 to %d)", v, item, l.classes, l.classes-1)
 	}
 	return nil
 }
@@ -147,10 +148,10 @@ func (f ctcMarked) read(l *ctcLoss, bottom []*blob.Blob) error {
 			places++
 		}
 		if places > steps {
-			return fmt.Errorf("item %d has %d labels, but only %d time steps", n, places, steps)
+			return layers.WrongValue("item %d has %d labels, but only %d time steps", n, places, steps)
 		}
 		if f.ends && places == 0 {
-			return fmt.Errorf("item %d has no labels", n)
+			return layers.WrongValue("item %d has no labels", n)
 		}
 		if err := f.labels(l, n, places, steps, labels); err != nil {
 			return err
@@ -178,11 +179,11 @@ func (f ctcMarked) labels(l *ctcLoss, n, places, steps int, labels []float32) er
 			ended = true
 			continue
 		case ended:
-			return fmt.Errorf("label %g of item %d follows a label of the last class, %d, which ends the labels", v, n, l.classes-1)
+			return layers.WrongValue("label %g of item %d follows a label of the last class, %d, which ends the labels", v, n, l.classes-1)
 		case class >= l.classes || v != v:
-			return fmt.Errorf("label %g of item %d is out of range: there are %d classes, of which %d is the blank", v, n, l.classes, l.blank)
+			return layers.WrongValue("label %g of item %d is out of range: there are %d classes, of which %d is the blank", v, n, l.classes, l.blank)
 		case class == l.blank:
-			return fmt.Errorf("label %g of item %d is the blank", v, n)
+			return layers.WrongValue("label %g of item %d is the blank", v, n)
 		}
 		p.add(class)
 	}
@@ -206,7 +207,7 @@ func (ctcCounted) read(l *ctcLoss, bottom []*blob.Blob) error {
 	for n := range l.paths {
 		steps, places := bottom[0].Data()[n], bottom[1].Data()[n]
 		if !(steps >= 0 && int(steps) <= l.steps && places >= 0 && int(places) <= l.length) {
-			return fmt.Errorf("item %d has %g time steps and %g labels: the bottoms have %d and %d", n, steps, places, l.steps, l.length)
+			return layers.WrongValue("item %d has %g time steps and %g labels: the bottoms have %d and %d", n, steps, places, l.steps, l.length)
 		}
 		p := &l.paths[n]
 		p.begin(l.blank, int(steps))
@@ -216,7 +217,7 @@ func (ctcCounted) read(l *ctcLoss, bottom []*blob.Blob) error {
 				return err
 			}
 			if int(v) == l.blank {
-				return fmt.Errorf("label %g of item %d is the blank", v, n)
+				return layers.WrongValue("label %g of item %d is the blank", v, n)
 			}
 			p.add(int(v))
 		}

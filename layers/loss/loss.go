@@ -7,6 +7,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
@@ -65,7 +66,7 @@ func (l lossParam) label(value float32, item, classes int) (label int, ok bool, 
 		return -1, true, nil
 	}
 	if label < 0 || label >= classes || value != value {
-		return 0, false, fmt.Errorf("label %g of item %d is out of range: there are %d classes (0 to %d)", value, item, classes, classes-1)
+		return 0, false, layers.WrongValue("label %g of item %d is out of range: there are %d classes (0 to %d)", value, item, classes, classes-1)
 	}
 	return label, true, nil
 }

@@ -1,8 +1,6 @@
 package part
 
 import (
-	"fmt"
-
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
 	"github.com/swcaffe/swcaffe/layers"
 )
@@ -37,7 +35,7 @@ func (s *Scatter) place(i int) (int, error) {
 	if v := s.places[i]; v >= 0 && int(v) < s.large {
 		return int(v), nil
 	}
-	return 0, fmt.Errorf("index %g of value %d is out of range: the top's planes have %d values; does the mask belong to a plane of this size?", s.places[i], i, s.large)
+	return 0, layers.WrongValue("index %g of value %d is out of range: the top's planes have %d values; does the mask belong to a plane of this size?", s.places[i], i, s.large)
 }
 
 // putUnit writes a part of a large plane. It reads the whole small plane piece by piece.

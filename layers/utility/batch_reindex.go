@@ -53,7 +53,7 @@ func (l *batchReindex) Forward(bottom, top []*blob.Blob) error {
 			v = 0 // any items cost the same
 		}
 		if !(v >= 0 && v < float32(items)) {
-			return fmt.Errorf("index %g, number %d of bottom[1], is out of range: the batch has %d items", v, k, items)
+			return layers.WrongValue("index %g, number %d of bottom[1], is out of range: the batch has %d items", v, k, items)
 		}
 		l.index = append(l.index, int(v))
 	}

@@ -53,10 +53,13 @@ func (t *Task) Reshape() error {
 	return t.Layer.Reshape(t.Bottoms, t.Tops)
 }
 
-// Forward reshapes and runs the layer, unless an earlier task computes it.
+// Forward reshapes and runs the layer, unless an earlier task computes it. A net reshapes its layers before it runs, so that shapes which do not fit here depend on values, as behind a Filter.
 func (t *Task) Forward() error {
-	if err := t.Reshape(); err != nil || t.Empty() || t.done {
-		return err
+	if err := t.Reshape(); err != nil {
+		return &layers.ValueError{Err: err}
+	}
+	if t.Empty() || t.done {
+		return nil
 	}
 	return t.Layer.Forward(t.Bottoms, t.Tops)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/swcaffe/swcaffe/internal/base/pages"
@@ -45,13 +46,24 @@ func withoutStack(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// misfit makes an error of the request of one in planning its shapes. It names the layer, but not the server's file.
+// isOfValues reports whether a layer refused the values of a run.
+func isOfValues(err error) bool {
+	var of *predict.ValueError
+	return errors.As(err, &of)
+}
+
+// misfit makes an error of the request of one in its shapes or values. It names the layer, but not the server's file.
 func (v *version) misfit(err error) error {
-	var of *predict.ShapeError
+	var of interface{ WithoutFile() string }
 	if !errors.As(err, &of) {
 		return err
 	}
 	return badf("model %q: %w", v.name, &hidden{of.WithoutFile(), err})
+}
+
+// unable makes an error of the request of a reason why the model has no such answer. It names the model in the place of the server's file.
+func (v *version) unable(err error) error {
+	return badf("%w", &hidden{strings.ReplaceAll(err.Error(), v.file, fmt.Sprintf("model %q", v.name)), err})
 }
 
 func (v *version) title() string {

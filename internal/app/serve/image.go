@@ -24,7 +24,7 @@ func (v *version) decode(file []byte) (*predict.Item, error) {
 	}
 	item, err := v.model.Decode(file)
 	if err != nil {
-		return nil, badf("the image: %w", err)
+		return nil, badf("the image: %w", v.unable(err))
 	}
 	return item, nil
 }
@@ -99,7 +99,7 @@ type (
 // classify answers an image with its labels.
 func (s *Server) classify(w http.ResponseWriter, r *http.Request, v *version) error {
 	if err := v.model.Classifies(); err != nil {
-		return &failure{http.StatusBadRequest, err}
+		return v.unable(err)
 	}
 	q, err := readQuery(r, labelFields)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request, v *version) er
 // detect answers an image with its objects.
 func (s *Server) detect(w http.ResponseWriter, r *http.Request, v *version) error {
 	if err := v.model.Detects(); err != nil {
-		return &failure{http.StatusBadRequest, err}
+		return v.unable(err)
 	}
 	q, err := readQuery(r, boxFields)
 	if err != nil {

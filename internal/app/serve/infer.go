@@ -125,7 +125,7 @@ func (v *version) wanted(list []requestedOutput) ([]requestedOutput, error) {
 		case o.Parameters.Classification < 0:
 			return nil, badf("output %q: classification %d: at least one class is needed", o.Name, o.Parameters.Classification)
 		case o.Parameters.Classification > 0 && v.model.Classifies() != nil:
-			return nil, badf("output %q: classification: %w", o.Name, v.model.Classifies())
+			return nil, badf("output %q: classification: %w", o.Name, v.unable(v.model.Classifies()))
 		}
 	}
 	return list, nil

@@ -111,8 +111,11 @@ func (r *repository) open(s Source, alone bool) (v *version, err error) {
 	}
 	err = relay.Error(func() error {
 		m, err := r.cfg.Load(s.Options)
-		if err == nil {
-			v, err = start(s.Name, s.Version, m, r.cfg, r.metrics.of(s.Name, s.Version), alone)
+		if err != nil {
+			return err
+		}
+		if v, err = start(s.Name, s.Version, m, r.cfg, r.metrics.of(s.Name, s.Version), alone); err == nil {
+			v.file = s.Options.Net
 		}
 		return err
 	})

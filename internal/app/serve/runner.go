@@ -72,7 +72,7 @@ func (r *runner) runAlone(j *job) {
 	start := time.Now()
 	err := r.guarded(func() error {
 		if j.alone != nil {
-			return j.alone(j.ctx, r.session)
+			return r.v.misfit(j.alone(j.ctx, r.session))
 		}
 		outs, err := r.session.Run(j.ctx, j.inputs...)
 		for _, o := range outs {
@@ -85,7 +85,7 @@ func (r *runner) runAlone(j *job) {
 }
 
 // runJoined runs the items of jobs together, in runs of the sizes that are planned ahead, and gives each job its part of the outputs.
-// After a fault each job runs by itself, so that it ends only the one whose values cause it.
+// After a fault, or where a layer refuses values, each job runs by itself, so that it ends only the one whose values cause it.
 func (r *runner) runJoined(jobs []*job) {
 	if jobs = slices.DeleteFunc(jobs, r.v.ended); len(jobs) == 0 {
 		return
@@ -104,7 +104,7 @@ func (r *runner) runJoined(jobs []*job) {
 		outs, err = r.runItems(ctx, all, items)
 		return err
 	})
-	if len(jobs) > 1 && isFault(err) {
+	if len(jobs) > 1 && (isFault(err) || isOfValues(err)) {
 		for _, j := range jobs {
 			r.runJoined([]*job{j})
 		}
@@ -167,8 +167,11 @@ func (r *runner) runItems(ctx context.Context, inputs []predict.Array, items int
 		start := time.Now()
 		got, err := r.session.Run(ctx, piece...)
 		r.v.meter.ran(n, time.Since(start))
+		if isOfValues(err) && n < items {
+			return nil, badf("items %d to %d of %d, counted from 0: %w", at, at+n-1, items, r.v.misfit(err))
+		}
 		if err != nil {
-			return nil, err
+			return nil, r.v.misfit(err)
 		}
 		for k, o := range got {
 			if len(o.Shape) == 0 || o.Shape[0] != n {

@@ -15,6 +15,7 @@ import (
 // version is a loaded net with its queue, which goroutines of its own run.
 type version struct {
 	name, number string
+	file         string // the net's, which answers do not name
 	model        *predict.Model
 	batch        int    // the most items of a run
 	maxPixels    int    // of an image
