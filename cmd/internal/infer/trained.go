@@ -4,6 +4,8 @@ package infer
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/layers"
@@ -48,19 +50,26 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 
 // warnUnfed warns of inputs, in a command that takes data from the net's own layers alone.
 func warnUnfed(e *cli.Env, n *swnet.Net) {
-	if l := unfed(n); l != nil {
-		e.Log.Warnf("Layer %q has type Input, which gets no data here and is 0: give a net with data layers, as a train_val.prototxt", l.GetName())
+	if inputs := unfed(n); inputs != "" {
+		e.Log.Warnf("%s type Input, which gets no data here and is 0: give a net with data layers, as a train_val.prototxt", inputs)
 	}
 }
 
-// unfed returns the first Input layer, nil if there is none.
-func unfed(n *swnet.Net) *caffepb.LayerParameter {
+// unfed names the Input layers, with "has" or "have"; "" if there is none.
+func unfed(n *swnet.Net) string {
+	var names []string
 	for i := range n.NumLayers() {
-		if l := n.LayerParam(i); l.GetType() == "Input" {
-			return l
+		if n.LayerType(i) == "Input" {
+			names = append(names, strconv.Quote(n.LayerName(i)))
 		}
 	}
-	return nil
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return "Layer " + names[0] + " has"
+	}
+	return "Layers " + strings.Join(names, ", ") + " have"
 }
 
 // repeats is what a command has said of items that repeat. Whether they do may only be known after the last batch.
