@@ -175,7 +175,7 @@ type Picture struct {
 func (p *Preprocessor) Read(dst []float32, path string) (Picture, error) {
 	file, err := regular.ReadFile(path)
 	if err != nil {
-		return Picture{}, fmt.Errorf("%s: %w", path, err)
+		return Picture{}, err // it names the file
 	}
 	picture, err := p.Decode(dst, file)
 	if err != nil {

@@ -97,6 +97,9 @@ func readFacts(ctx context.Context, e *cli.Env, files []string) (*infoReport, er
 	}
 	err := inOrder(len(files), sizesAhead, func(i int) facts {
 		f, err := imageio.DescribeFile(files[i])
+		if err != nil {
+			err = cli.NoImages(files[i], err)
+		}
 		return facts{f, err}
 	}, func(i int, f facts) error {
 		bar.Add(1)

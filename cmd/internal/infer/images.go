@@ -31,7 +31,7 @@ func (r *imageRun) do(e *cli.Env) (unread int, err error) {
 			return 1, err
 		default:
 			unread++
-			fmt.Fprintf(e.Stderr, "Left out: %v\n", err)
+			fmt.Fprintf(e.Stderr, "Left out: %v\n", cli.NoImages(file, err))
 		}
 		if len(part) == r.batch || i == len(r.files)-1 && len(part) > 0 {
 			if err := r.run(part); err != nil {

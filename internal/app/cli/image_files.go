@@ -12,7 +12,7 @@ import (
 )
 
 // ImageFiles replaces each folder in a list by the image files below it, in the order of their names. Other files and hidden ones are left out.
-// A file of several that is missing stays in the list: who reads the images names it, as one that is damaged.
+// A file of several that is missing stays in the list, and so does a folder without images: who reads the images names it, as one that is damaged.
 func ImageFiles(list []string) (files []string, err error) {
 	for _, path := range list {
 		info, err := os.Stat(path)
@@ -38,9 +38,21 @@ func ImageFiles(list []string) (files []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(files) == before {
-			return nil, fmt.Errorf("%s: the folder has no image files (%s)", path, strings.Join(imageio.Extensions(), ", "))
+		if len(files) > before {
+			continue
 		}
+		if len(list) == 1 {
+			return nil, NoImages(path, nil)
+		}
+		files = append(files, path)
 	}
 	return files, nil
+}
+
+// NoImages returns the error of reading a path of ImageFiles's: for a folder, that it has no image files; else err.
+func NoImages(path string, err error) error {
+	if info, statErr := os.Stat(path); statErr != nil || !info.IsDir() {
+		return err
+	}
+	return fmt.Errorf("%s: the folder has no image files (%s)", path, strings.Join(imageio.Extensions(), ", "))
 }
