@@ -25,8 +25,11 @@ var Detect = cli.Command{
 image, class, score, xmin, ymin, xmax, ymax, in pixels of the image. IMAGE may be a folder: objects are found in all image files below it.
 Means, scale and resizing are those of the Input layer's transform_param, or with -mean train_val.prototxt those of the data layer of the training,
 unless flags give others. -out DIR also writes, for every image, the picture with its boxes (-pictures png, svg or both) and a VOC annotation (.xml).
--json, -csv and -coco write one file for all images. Files of -out and the image_id of -coco have an image's name without folder and ending, so
-two images of the same name are refused with these flags. Nothing else is printed: -logtostderr shows the log. An image among several that cannot be
+-json, -csv and -coco write one file for all images. Files of -out have an image's name without folder and ending. The image_id of -coco is the
+number that this name is, as pycocotools wants it: 139 for 000000000139.jpg, 42 for COCO_val2014_000000000042.jpg. Any other name is the image_id as it is,
+a text, which a line on standard error says: loadRes takes it once it is replaced by the image's id in the annotation file (docs/images.md). The
+category_id is the class's name in the label map if that is a number, as in SSD's labelmap_coco.prototxt, else the class. Two images of the same name or
+image_id are refused with these flags. Nothing else is printed: -logtostderr shows the log. An image among several that cannot be
 read is named and left out, and the exit code is 1.`,
 	Do: cli.With(detectFlags, detect),
 }
@@ -92,13 +95,14 @@ func detect(e *cli.Env, o *detectOptions) error {
 func (o *detectOptions) checkNames() error {
 	seen := map[string]string{}
 	for _, file := range o.images {
-		switch other, twice := seen[stem(file)]; {
-		case twice && o.out != "":
+		name, id := stem(file), "image_id "+string(imageID(file))
+		if other, twice := seen[name]; twice && o.out != "" {
 			return cli.Usagef("-out %s: %s and %s would have files of the same name", o.out, other, file)
-		case twice && o.coco != "":
-			return cli.Usagef("-coco %s: %s and %s would have the same image_id %q", o.coco, other, file, stem(file))
 		}
-		seen[stem(file)] = file
+		if other, twice := seen["/"+id]; twice && o.coco != "" {
+			return cli.Usagef("-coco %s: %s and %s would have the same %s", o.coco, other, file, id)
+		}
+		seen[name], seen["/"+id] = file, file
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package infer
 import (
 	"cmp"
 	"encoding/csv"
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"image"
@@ -11,10 +12,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/data/imageio"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/internal/app/figure"
@@ -44,7 +47,51 @@ func (o *detectOptions) write(e *cli.Env, all []found) error {
 	if o.coco == "" {
 		return nil
 	}
-	return e.WriteJSON(o.coco, cocoOf(all))
+	categories, err := o.categories()
+	if err != nil {
+		return err
+	}
+	var named []string
+	for _, f := range all {
+		if imageID(f.file)[0] == '"' {
+			named = append(named, f.file)
+		}
+	}
+	if len(named) > 0 {
+		fmt.Fprintf(e.Stderr, "-coco %s: %d of %d images have no number for a name, as %s; their image_id is the name, and pycocotools wants the annotation file's number\n", o.coco, len(named), len(all), named[0])
+	}
+	return e.WriteJSON(o.coco, cocoOf(all, categories))
+}
+
+// categories returns COCO's numbers of classes whose names in the label map are such.
+func (o *detectOptions) categories() (map[int]int, error) {
+	if o.labelMap == "" {
+		return nil, nil
+	}
+	names, err := annotation.ReadLabelMap(o.labelMap)
+	if err != nil {
+		return nil, nil // a text with a name on each line
+	}
+	labels, err := names.Labels(false)
+	numbers := map[int]int{}
+	for name, label := range labels {
+		if n, err := strconv.Atoi(name); err == nil {
+			numbers[label] = n
+		}
+	}
+	return numbers, err
+}
+
+// numbered is the name of an image of COCO's, as those of 2017 and of 2014 are.
+var numbered = regexp.MustCompile(`^(?:COCO_\w+_)?0*(\d{1,18})$`)
+
+// imageID returns the image_id of a file: the number that its name is, or the name.
+func imageID(file string) json.RawMessage {
+	if m := numbered.FindStringSubmatch(stem(file)); m != nil {
+		return json.RawMessage(m[1])
+	}
+	text, _ := json.Marshal(stem(file))
+	return text
 }
 
 // writeCSV writes a line for each detection.
@@ -93,17 +140,21 @@ func jsonOf(all []found) []imageJSON {
 
 // resultCOCO is a detection in COCO's format of results.
 type resultCOCO struct {
-	Image    string     `json:"image_id"`
-	Category int        `json:"category_id"`
-	Box      [4]float32 `json:"bbox"` // xmin, ymin, width, height in pixels
-	Score    float32    `json:"score"`
+	Image    json.RawMessage `json:"image_id"`
+	Category int             `json:"category_id"`
+	Box      [4]float32      `json:"bbox"` // xmin, ymin, width, height in pixels
+	Score    float32         `json:"score"`
 }
 
-func cocoOf(all []found) []resultCOCO {
+func cocoOf(all []found, categories map[int]int) []resultCOCO {
 	list := []resultCOCO{}
 	for _, f := range all {
 		for _, d := range f.detections {
-			list = append(list, resultCOCO{stem(f.file), d.Class, [4]float32{d.XMin, d.YMin, d.XMax - d.XMin, d.YMax - d.YMin}, d.Score})
+			category, ok := categories[d.Class]
+			if !ok {
+				category = d.Class
+			}
+			list = append(list, resultCOCO{imageID(f.file), category, [4]float32{d.XMin, d.YMin, d.XMax - d.XMin, d.YMax - d.YMin}, d.Score})
 		}
 	}
 	return list
