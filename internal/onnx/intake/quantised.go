@@ -144,6 +144,34 @@ func (n *node) endBefore(first int, r *rounding) error {
 	return nil
 }
 
+// endShared ends input 0 of a product where another input is the value before the rounding: layers of the product could not tell the two apart.
+func (n *node) endShared() error {
+	if !slices.Contains(products, n.GetOpType()) {
+		return nil
+	}
+	name := n.GetInput()[0]
+	v, r := n.values[name], n.roundingBefore(name, len(n.model.GetGraph().GetNode()))
+	if v == nil || r == nil || r.ended {
+		return nil
+	}
+	for _, other := range n.GetInput()[1:] {
+		if o := n.values[other]; o == nil || o.constant != nil || o.blob != v.blob {
+			continue
+		}
+		n.made = 1 // the product has the node's name
+		tops, err := n.add("Clip", r.ends(), []*value{{blob: v.blob, shape: v.shape}}, nil, v.blob+"_ended")
+		if n.made = 0; err != nil {
+			return err
+		}
+		made, ended := *v, *r
+		ended.ended = true
+		made.blob, made.rounded = tops[0].blob, &ended
+		n.values[name] = &made
+		return nil
+	}
+	return nil
+}
+
 // checkBytes refuses other readers of bytes.
 func (n *node) checkBytes() error {
 	for _, in := range n.GetInput() {

@@ -194,6 +194,9 @@ func TestQuantisedEnds(t *testing.T) {
 		{"a product in fp32", relu().reals("float", []int64{1, 1, 1, 1}, 3).node("y", "Conv", "q float", list("pads", 0, 0, 0, 0)), [4]float64{0, 3, 0, 6}, 1},
 		{"a padded product in fp32", relu().reals("float", []int64{1, 1, 2, 1}, 0, 3).node("y", "Conv", "q float", list("pads", 0, 0, 1, 0)), [4]float64{0, 6, 0, 0}, 1},
 		{"a matrix in fp32", relu().node("f", "Flatten", "q").reals("float", []int64{4, 4}, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1).node("y", "MatMul", "f float"), [4]float64{0, 1, 0, 2}, 1},
+		{"a product with the value before", relu().node("y", "MatMul", "q c"), [4]float64{-2, 2, -4, 4}, 1},
+		{"a sum with the value before", relu().node("f", "Flatten", "q").node("g", "Flatten", "c").reals("float", []int64{4, 4}, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1).
+			node("y", "Gemm", "f float g"), [4]float64{-1, 2, -2, 4}, 1},
 		{"two readers", relu().node("p", "Conv", "q w").node("m", "MaxPool", "q", kernel).node("y", "Add", "p m"), [4]float64{0, 2, 0, 4}, 2},
 		{"transposed", relu().node("r", "Transpose", "q", list("perm", 0, 1, 3, 2)).node("s", "MaxPool", "r", kernel).node("y", "Transpose", "s", list("perm", 0, 1, 3, 2)), [4]float64{0, 1, 0, 2}, 1},
 	} {

@@ -187,6 +187,9 @@ func (t *translator) node(p *onnxpb.NodeProto) error {
 	if !ok {
 		return fmt.Errorf("no layer of Caffe does what this operator does, or swcaffe does not know it")
 	}
+	if err := n.endShared(); err != nil {
+		return err
+	}
 	first := len(t.net.Layer)
 	if err := rule(n); err != nil {
 		return err
