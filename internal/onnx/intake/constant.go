@@ -3,6 +3,7 @@ package intake
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/internal/onnx/onnxpb"
@@ -58,12 +59,12 @@ func (n *node) foldConstants() (bool, error) {
 	return true, nil
 }
 
-// constants returns the inputs of a node that has only constants. Of Clip, whose bounds may be left out, those are nil.
+// constants returns the inputs of a node that has only constants. Of operators whose later inputs may be left out, those are nil.
 func (n *node) constants() (in []*onnx.Tensor, ok bool) {
 	for k, name := range n.GetInput() {
 		v := n.values[name]
 		switch {
-		case name == "" && k > 0 && n.GetOpType() == "Clip":
+		case name == "" && k > 0 && slices.Contains([]string{"Clip", "Gemm", "Pad"}, n.GetOpType()):
 			in = append(in, nil)
 		case name == "" || v == nil || v.constant == nil:
 			return nil, false
@@ -139,6 +140,9 @@ var folds = map[string]folding{
 	"ReduceSum": reduceConstant, "ReduceMean": reduceConstant, "ReduceMax": reduceConstant, "ReduceMin": reduceConstant, "ReduceProd": reduceConstant,
 	"ReduceL1": reduceConstant, "ReduceL2": reduceConstant, "ReduceSumSquare": reduceConstant, "ReduceLogSum": reduceConstant, "ReduceLogSumExp": reduceConstant,
 	"Softmax": softmaxConstant, "LogSoftmax": softmaxConstant, "BatchNormalization": batchNormalizationConstant,
+	"Flatten": flattenConstant, "Gemm": gemmConstant, "Pad": padConstant, "Erf": unary(nil, math.Erf),
+	"Elu":       belowZero(1, func(v, alpha float64) float64 { return alpha * math.Expm1(v) }),
+	"LeakyRelu": belowZero(0.01, func(v, alpha float64) float64 { return alpha * v }),
 }
 
 func castConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -124,6 +125,116 @@ func clipConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
 	lo, hi := bounds[0], bounds[1]
 	return unary(func(v int64) int64 { return min(max(v, lo.Ints[0]), hi.Ints[0]) },
 		func(v float64) float64 { return min(max(v, float64(lo.Floats[0])), float64(hi.Floats[0])) })(n, in[:1])
+}
+
+// belowZero computes negative values by an attribute alpha. Others stay.
+func belowZero(alpha float32, f func(v, alpha float64) float64) folding {
+	return func(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
+		a := float64(n.float("alpha", alpha))
+		return unary(nil, func(v float64) float64 {
+			if v < 0 {
+				return f(v, a)
+			}
+			return v
+		})(n, in)
+	}
+}
+
+func flattenConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
+	t := in[0]
+	axis, err := n.flatAxis(len(t.Dims))
+	if err != nil {
+		return nil, err
+	}
+	return &onnx.Tensor{Dims: []int{count(t.Dims[:axis]), count(t.Dims[axis:])}, Floats: t.Floats, Ints: t.Ints}, nil
+}
+
+// gemmConstant is a product of matrices, and a constant that is repeated to its shape.
+func gemmConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
+	alpha, beta := float64(n.float("alpha", 1)), float64(n.float("beta", 1))
+	if len(in) < 2 || len(in[0].Dims) != 2 || len(in[1].Dims) != 2 {
+		return nil, nil
+	}
+	factors := slices.Clone(in[:2])
+	for k, name := range []string{"transA", "transB"} {
+		if n.int(name, 0) != 0 {
+			factors[k] = transposed(in[k], []int{1, 0})
+		}
+	}
+	t, err := matMulConstant(n, factors)
+	if t == nil || err != nil {
+		return nil, err
+	}
+	times := func(t *onnx.Tensor, by float64) (*onnx.Tensor, error) {
+		return unary(nil, func(v float64) float64 { return v * by })(n, []*onnx.Tensor{t})
+	}
+	if t, err = times(t, alpha); err != nil || len(in) < 3 || in[2] == nil {
+		return t, err
+	}
+	c, err := times(in[2], beta)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	if dims, err := spreadShape(t.Dims, c.Dims); err != nil || !slices.Equal(dims, t.Dims) {
+		return nil, err
+	}
+	return binary(nil, func(a, b float32) float32 { return a + b })(n, []*onnx.Tensor{t, c})
+}
+
+// padConstant puts a value, or values of the constant by the mode, around a constant, or cuts off.
+func padConstant(n *node, in []*onnx.Tensor) (*onnx.Tensor, error) {
+	t, mode, axes := in[0], n.text("mode", "constant"), len(in[0].Dims)
+	pads, err := n.padding(axes)
+	if err != nil {
+		return nil, err
+	}
+	if len(pads) != 2*axes {
+		return nil, fmt.Errorf("pads %v for a constant of shape %v", pads, t.Dims)
+	}
+	all := &onnx.Tensor{Floats: append(slices.Clone(t.Floats), n.float("value", 0))}
+	if t.Ints != nil {
+		all = &onnx.Tensor{Ints: append(slices.Clone(t.Ints), 0)}
+	}
+	if len(in) > 2 && in[2] != nil {
+		fill := in[2]
+		if fill.Count() != 1 || (fill.Ints == nil) != (t.Ints == nil) {
+			return nil, fmt.Errorf("a value of shape %v", fill.Dims)
+		}
+		if t.Ints != nil {
+			all.Ints[t.Count()] = fill.Ints[0]
+		} else {
+			all.Floats[t.Count()] = fill.Floats[0]
+		}
+	}
+	dims, source := slices.Clone(t.Dims), make([]int, axes)
+	for i, size := range t.Dims {
+		before, behind := pads[i], pads[axes+i]
+		most := map[string]int{"constant": maxFolded, "edge": maxFolded, "reflect": size - 1, "wrap": size}[mode]
+		if mode != "constant" && min(before, behind) < 0 || max(before, behind) > most || size == 0 {
+			return nil, nil // the operator's rule cuts, or refuses it
+		}
+		dims[i] += before + behind
+	}
+	return withPlaces(all, dims, func(at []int) int {
+		for i, size := range t.Dims {
+			k := at[i] - pads[i]
+			switch {
+			case k >= 0 && k < size:
+			case mode == "edge":
+				k = min(max(k, 0), size-1)
+			case mode == "reflect" && k < 0:
+				k = -k
+			case mode == "reflect":
+				k = 2*(size-1) - k
+			case mode == "wrap":
+				k = (k + size) % size
+			default:
+				return t.Count()
+			}
+			source[i] = k
+		}
+		return offset(t.Dims, source)
+	})
 }
 
 // variadic joins any number of constants by a folding of two.

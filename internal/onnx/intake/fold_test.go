@@ -55,9 +55,22 @@ func TestReduceConstants(t *testing.T) {
 
 // TestFoldConstants folds the other operators.
 func TestFoldConstants(t *testing.T) {
-	for _, op := range []string{"Relu", "Sigmoid", "Tanh", "Sign", "Softplus", "Softmax", "LogSoftmax"} {
+	for _, op := range []string{"Relu", "Sigmoid", "Tanh", "Sign", "Softplus", "Softmax", "LogSoftmax", "Erf", "Elu", "LeakyRelu"} {
 		wantFolded(t, ofConstants(13).node("y", op, "w"))
 	}
+	wantFolded(t, ofConstants(13).node("y", "Elu", "w", real("alpha", 0.5)))
+	wantFolded(t, ofConstants(13).node("y", "LeakyRelu", "w", real("alpha", 0.25)))
+	for axis := int64(-3); axis <= 3; axis++ {
+		wantFolded(t, ofConstants(13).node("y", "Flatten", "w", number("axis", axis)))
+	}
+	for _, shape := range [][]int64{{}, {1}, {5}, {3, 1}, {3, 5}} {
+		wantFolded(t, newModel(13, 2, 3).floats("a", 4, 3).floats("b", 5, 4).floats("c", shape...).
+			node("y", "Gemm", "a b c", number("transA", 1), number("transB", 1), real("alpha", 0.5), real("beta", 2)))
+	}
+	wantFolded(t, newModel(13, 2, 3).floats("a", 3, 4).floats("b", 4, 5).node("y", "Gemm", "a b"))
+	wantFolded(t, newModel(13, 2, 3).floats("a", 3, 4).floats("b", 4, 5).node("y", "Gemm", "a b -"))
+	wantFolded(t, ofConstants(13).ints("pads", 1, 0, 2, 0, 3, -1).bound("c", 0.75).node("y", "Pad", "w pads c"))
+	wantFolded(t, ofConstants(13).ints("pads", 0, 0, 0, 1, 0, 0).node("y", "Pad", "w pads"))
 	for _, op := range []string{"Sum", "Mean", "Max", "Min"} {
 		wantFolded(t, ofConstants(13).node("y", op, "w"))
 		wantFolded(t, ofConstants(13).floats("c", 2, 1).node("y", op, "w v c"))
@@ -77,6 +90,37 @@ func TestFoldConstants(t *testing.T) {
 		ofConstants(13).ints("s", 1, 3).node("y", "Split", "w s", number("axis", -1)), ofConstants(13).node("y", "Split", "w", number("axis", 1)),
 	} {
 		wantFolded(t, c.outputs("z"))
+	}
+}
+
+// TestFoldPad pads a constant by its own values, as numpy's pad does.
+func TestFoldPad(t *testing.T) {
+	model := func(opset int64) *maker {
+		return newModel(opset, 2, 3).reals("w", []int64{1, 3}, 1, 2, 3).ints("pads", 0, 2, 0, 1).ints("two", 2, 1).ints("last", -1)
+	}
+	mode := func(name string) *maker { return model(19).node("y", "Pad", "w pads", text("mode", name)) }
+	for name, c := range map[string]struct {
+		b    *maker
+		want []float32
+	}{
+		"edge": {mode("edge"), []float32{1, 1, 1, 2, 3, 3}}, "reflect": {mode("reflect"), []float32{3, 2, 1, 2, 3, 2}}, "wrap": {mode("wrap"), []float32{2, 3, 1, 2, 3, 1}},
+		"attributes": {model(10).node("y", "Pad", "w", list("pads", 0, 1, 0, -1), real("value", 7)), []float32{7, 1, 2}},
+		"axes":       {model(18).node("y", "Pad", "w two - last"), []float32{0, 0, 1, 2, 3, 0}},
+	} {
+		r, err := Net(&onnx.Model{ModelProto: c.b.m, Path: "test.onnx"}, 2, onnxtest.Device(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := build(t, r)
+		forward(t, n)
+		if got := n.Blob("y").Data(); !slices.Equal(got, c.want) || len(r.Net.Layer) > 2 {
+			t.Errorf("%s: %v, want %v; layers %v", name, got, c.want, r.Net.Layer)
+		}
+	}
+	for _, mode := range []string{"reflect", "wrap"} {
+		b := newModel(19, 2, 3).floats("w", 1, 3).ints("pads", 0, 4, 0, 0).node("y", "Pad", "w pads", text("mode", mode))
+		_, err := Net(&onnx.Model{ModelProto: b.m, Path: "test.onnx"}, 2, onnxtest.Device(t))
+		wantError(t, err, "repeats 4 values of an axis of 3")
 	}
 }
 
@@ -133,10 +177,10 @@ func TestUnfolded(t *testing.T) {
 		want string
 		b    *maker
 	}{
-		{`node 3, "n_y" (Conv): input 1 ("k") is computed from constants by node 0, "n_a" (Elu), which is not folded; Caffe needs a constant there`,
-			model().node("a", "Elu", "w").node("b", "Relu", "a").node("k", "Mul", "a b").node("y", "Conv", "x k")},
+		{`node 3, "n_y" (Conv): input 1 ("k") is computed from constants by node 0, "n_a" (Selu), which is not folded; Caffe needs a constant there`,
+			model().node("a", "Selu", "w").node("b", "Relu", "a").node("k", "Mul", "a b").node("y", "Conv", "x k")},
 		{`(Conv): input 1 ("k") is computed; Caffe needs a constant there`,
-			model().node("a", "Elu", "w").node("m", "ReduceMean", "x", list("axes", 0, 1, 2, 3)).node("k", "Mul", "a m").node("y", "Conv", "x k")},
+			model().node("a", "Selu", "w").node("m", "ReduceMean", "x", list("axes", 0, 1, 2, 3)).node("k", "Mul", "a m").node("y", "Conv", "x k")},
 		{`node 0, "n_k" (ReduceSum): axis 4 of a value with 4 axes`, model().ints("a", 4).node("k", "ReduceSum", "w a").node("y", "Conv", "x k")},
 		{`node 2, "n_k" (MatMul): a constant of shape [16777216 16777216]`,
 			model().ints("a", 1<<24, 1).ints("b", 1, 1<<24).node("c", "ConstantOfShape", "a").node("d", "ConstantOfShape", "b").node("k", "MatMul", "c d").node("y", "Add", "x k")},

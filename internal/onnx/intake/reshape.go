@@ -11,15 +11,23 @@ func flatten(n *node) error {
 	if err != nil {
 		return err
 	}
-	axes := len(v.dims())
+	axis, err := n.flatAxis(len(v.dims()))
+	if err != nil {
+		return err
+	}
+	return n.flattened(v, axis)
+}
+
+// flatAxis reads the axis of a Flatten from which on values become columns.
+func (n *node) flatAxis(axes int) (int, error) {
 	axis := n.int("axis", 1)
 	if axis < 0 {
 		axis += axes
 	}
 	if axis < 0 || axis > axes {
-		return fmt.Errorf("axis %d of a value with %d axes", n.int("axis", 1), axes)
+		return 0, fmt.Errorf("axis %d of a value with %d axes", n.int("axis", 1), axes)
 	}
-	return n.flattened(v, axis)
+	return axis, nil
 }
 
 // flattened gives a value two axes. Transposes of axes with extent 1 need no layer.

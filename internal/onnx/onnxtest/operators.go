@@ -10,7 +10,7 @@ var operators map[string]func(c *call)
 func init() {
 	operators = map[string]func(c *call){
 		"Relu": unary(func(x float64) float64 { return max(x, 0) }), "Sigmoid": unary(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
-		"Tanh": unary(math.Tanh), "Abs": unary(math.Abs), "Exp": unary(math.Exp), "Log": unary(math.Log), "Sqrt": unary(math.Sqrt),
+		"Tanh": unary(math.Tanh), "Erf": unary(math.Erf), "Abs": unary(math.Abs), "Exp": unary(math.Exp), "Log": unary(math.Log), "Sqrt": unary(math.Sqrt),
 		"Neg": unary(func(x float64) float64 { return -x }), "Softplus": unary(func(x float64) float64 { return math.Log1p(math.Exp(x)) }),
 		"Sign": unary(func(x float64) float64 { return truth(x > 0) - truth(x < 0) }), "Floor": unary(math.Floor), "Ceil": unary(math.Ceil), "CumSum": cumSum,
 		"Identity": unary(func(x float64) float64 { return x }), "Reciprocal": unary(func(x float64) float64 { return 1 / x }),
