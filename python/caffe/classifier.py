@@ -43,6 +43,12 @@ class Classifier(Net):
 
         With oversample each row is the average over ten crops (io.oversample), otherwise it belongs to the crop from the centre.
         """
+        inputs = list(inputs)
+        if not inputs:
+            raise ValueError('predict needs a list of images, it has none')
+        for i, image in enumerate(inputs):
+            if np.ndim(image) != 3:
+                raise ValueError('image {} has shape {}: predict needs a list of images, each of height x width x channels'.format(i, np.shape(image)))
         images = np.array([io.resize_image(image, self.image_dims) for image in inputs])
         if oversample:
             crops = io.oversample(images, self.crop_dims)

@@ -106,12 +106,18 @@ class Transformer:
         """Return the input (K x H x W) that an image (any height x any width x K) gives. The image stays as it is."""
         self.__check_input(in_)
         result = np.array(data, dtype=np.float32)
+        axes = len(self.transpose.get(in_, (0, 1, 2)))
+        if result.size == 0 or in_ in self.transpose and result.ndim != axes:
+            raise ValueError('an image of shape {} for {}: it needs {} axes (height, width and channels), none of them empty'.format(
+                result.shape, in_, axes))
         size = tuple(self.inputs[in_][2:])
         if result.shape[:2] != size:
             result = resize_image(result, size)
         if in_ in self.transpose:
             result = result.transpose(self.transpose[in_])
         if in_ in self.channel_swap:
+            if max(self.channel_swap[in_]) >= len(result):
+                raise ValueError('an image of {} channels for {}, whose channel swap is {}'.format(len(result), in_, tuple(self.channel_swap[in_])))
             result = result[list(self.channel_swap[in_]), :, :]
         if in_ in self.raw_scale:
             result *= self.raw_scale[in_]
@@ -215,6 +221,8 @@ def resize_image(im, new_dims, interp_order=1):
     resampled with the first and last pixels in place, as with scipy.ndimage.
     """
     shape = (int(new_dims[0]), int(new_dims[1]))
+    if min(shape) < 1 or im.size == 0:
+        raise ValueError('an image of shape {} cannot be resized to height {} and width {}'.format(im.shape, *shape))
     if im.shape[-1] not in (1, 3):
         return _resize(im, shape, interp_order, grid=False).astype(np.float32)
     low, high = im.min(), im.max()
@@ -233,6 +241,8 @@ def oversample(images, crop_dims):
     height, width, channels = images[0].shape
     h, w = (int(d) for d in crop_dims)
     centre = (int(height / 2.0 - h / 2.0), int(width / 2.0 - w / 2.0))
+    if h > height or w > width:
+        raise ValueError('crops of height {} and width {} of images of height {} and width {}'.format(h, w, height, width))
     places = [(0, 0), (0, width - w), (height - h, 0), (height - h, width - w), centre]
     crops = np.empty((10 * len(images), h, w, channels), dtype=np.float32)
     for i, image in enumerate(images):

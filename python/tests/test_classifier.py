@@ -112,6 +112,16 @@ class TestClassifier(WithFiles):
         with self.assertRaises(Exception):
             caffe.Classifier(self.model, self.path('absent.caffemodel'))
 
+    def test_images_refused(self):
+        c = caffe.Classifier(self.model, self.weights, channel_swap=(2, 1, 0))
+        image = np.zeros((12, 12, 3))
+        for images, text in (([], 'it has none'), (image, r'image 0 has shape \(12, 3\): predict needs a list of images'),
+                             ([image, image[:, :, 0]], r'image 1 has shape \(12, 12\)'),
+                             ([image[:, :, :1]], r'an image of 1 channels for data, whose channel swap is \(2, 1, 0\)')):
+            with self.assertRaisesRegex(ValueError, text):
+                c.predict(images)
+        self.assertEqual(c.predict(iter([image]), oversample=False).shape[0], 1)
+
 
 class TestDetector(WithFiles):
     def setUp(self):

@@ -119,9 +119,16 @@ class TestResize(unittest.TestCase):
     def test_refused(self):
         with self.assertRaisesRegex(ValueError, 'interpolation order 4'):
             io.resize_image(IMAGE[:, :, np.newaxis], (3, 4), 4)
+        for image, size in ((np.ones((3, 4, 3)), (0, 4)), (np.ones((0, 4, 3)), (3, 4))):
+            with self.assertRaisesRegex(ValueError, 'cannot be resized to height'):
+                io.resize_image(image, size)
 
 
 class TestOversample(unittest.TestCase):
+    def test_refused(self):
+        with self.assertRaisesRegex(ValueError, 'crops of height 6 and width 4 of images of height 5 and width 7'):
+            io.oversample(np.zeros((1, 5, 7, 3)), (6, 4))
+
     def test_crops(self):
         images = np.arange(2 * 5 * 7 * 2, dtype=np.float64).reshape(2, 5, 7, 2)
         crops = io.oversample(images, (2, 4))
@@ -190,6 +197,10 @@ class TestTransformer(unittest.TestCase):
                      lambda: self.t.set_mean('img', np.zeros(3)), lambda: self.t.set_raw_scale('img', 1)):
             with self.assertRaisesRegex(Exception, 'img is not one of the net inputs'):
                 call()
+        self.t.set_transpose('data', (2, 0, 1))
+        for shape in ((4, 5), (0, 5, 3)):
+            with self.assertRaisesRegex(ValueError, r'an image of shape \({}, 5.*it needs 3 axes'.format(shape[0])):
+                self.t.preprocess('data', np.zeros(shape))
         with self.assertRaisesRegex(Exception, 'Transpose order needs'):
             self.t.set_transpose('data', (1, 0))
         with self.assertRaisesRegex(Exception, 'Channel swap needs'):
