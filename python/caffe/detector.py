@@ -62,7 +62,12 @@ class Detector(Net):
         outside the image.
         """
         window = [int(w) for w in window]
+        if len(window) != 4:
+            raise ValueError('window {} has {} numbers, not 4: ymin, xmin, ymax, xmax'.format(tuple(window), len(window)))
         if not self.context_pad:
+            if min(window) < 0 or any(window[a] >= min(window[a + 2], im.shape[a]) for a in (0, 1)):
+                raise ValueError('window {} (ymin, xmin, ymax, xmax) is empty or begins outside the image of height {} and width {}'.format(
+                    tuple(window), *im.shape[:2]))
             return im[window[0]:window[2], window[1]:window[3]]
         size = int(self.crop_dims[0])  # of a square input
         inside, target = [], []

@@ -167,6 +167,15 @@ class TestDetector(WithFiles):
         with self.assertRaisesRegex(ValueError, 'outside an image of 8 pixels'):
             _with_context(30, 40, 8, 6, 1)
 
+    def test_windows_refused(self):
+        d = caffe.Detector(self.model, self.weights)
+        for window in ((-3, 0, 18, 5), (5, 5, 5, 9), (20, 3, 40, 9), (3, 30, 9, 31)):
+            with self.assertRaisesRegex(ValueError, r'window \({}, .* outside the image of height 20 and width 30'.format(window[0])):
+                d.detect_windows([(self.file, [window])])
+        with self.assertRaisesRegex(ValueError, 'has 3 numbers, not 4'):
+            d.detect_windows([(self.file, [(0, 0, 5)])])
+        self.assertEqual(len(d.detect_windows([(self.file, [(15, 20, 25, 35)])])), 1)  # it ends at the image's end, as in Caffe
+
     def test_refused(self):
         with self.assertRaisesRegex(ValueError, 'context_pad 3 leaves nothing'):
             caffe.Detector(self.model, self.weights, context_pad=3)
