@@ -36,6 +36,9 @@ func (t Type) Coupling(p *caffepb.LayerParameter, bottoms [][]int) Coupling {
 	return t.Couples(p, bottoms)
 }
 
+// SumOverItems is the coupling of a loss that is not divided by the number of items.
+var SumOverItems = Coupling{Differs, "adds up the losses of each worker's items without dividing by their number, so that the gradient is that of one worker divided by the number of workers"}
+
 // Always is the rule of layers that couple items whatever their parameters are.
 func Always(kind CouplingKind, why string) CouplingRule {
 	return func(*caffepb.LayerParameter, [][]int) Coupling { return Coupling{kind, why} }

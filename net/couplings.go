@@ -15,7 +15,26 @@ type Coupling struct {
 
 // Couplings returns the layers of the net whose results depend on all items that it gets, in their order: workers and core groups that divide a
 // batch compute something else in them than one of them alone.
-func (n *Net) Couplings() []Coupling { return n.coupled(layers.Differs) }
+func (n *Net) Couplings() []Coupling { return append(n.coupled(layers.Differs), n.summedLosses()...) }
+
+// summedLosses returns the layers with a loss_weight for a top that has items: the loss adds up the top's values, where the top of a loss layer is
+// the mean over the items.
+func (n *Net) summedLosses() (list []Coupling) {
+	maker := map[int]*node{}
+	for _, d := range n.nodes {
+		from := d
+		if d.kind.Name == "Split" { // it has taken over the loss_weight of its bottom
+			from = maker[d.BottomIDs[0]]
+		}
+		for k, id := range d.TopIDs {
+			maker[id] = from
+			if d.Loss[k] != 0 && n.items[id] {
+				list = append(list, Coupling{layers.SumOverItems, from.param.GetName(), from.param.GetType() + " with a loss_weight"})
+			}
+		}
+	}
+	return list
+}
 
 // Mixing returns the layers of the net in which the items of a batch meet or change places.
 func (n *Net) Mixing() []Coupling { return n.coupled(layers.Differs, layers.Moves) }

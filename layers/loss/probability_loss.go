@@ -188,7 +188,7 @@ func normalizedByCount(p *caffepb.LayerParameter, bottoms [][]int) layers.Coupli
 	}
 	switch {
 	case how == caffepb.LossParameter_NONE, how == caffepb.LossParameter_PRE_FIXED:
-		return layers.Coupling{Kind: layers.Differs, Why: "adds up the losses of each worker's items without dividing by their number, so that the gradient is that of one worker divided by their number"}
+		return layers.SumOverItems
 	case len(l.GetClassWeighting()) > 0, how == caffepb.LossParameter_VALID && l != nil && l.IgnoreLabel != nil:
 		return layers.Coupling{Kind: layers.Differs, Why: "divides by the labels that count in the items of each worker, not in the whole batch"}
 	}
