@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/testkit/racing"
@@ -164,5 +165,35 @@ func TestResumeWithoutOwnStates(t *testing.T) {
 	}
 	if err := same(); err == nil {
 		t.Error("no error for a state that is cut off")
+	}
+}
+
+// TestResumeOfAnotherType: a state's histories are not taken for those of a type for which they mean something else, though their number is
+// the same. SGD and Nesterov both have the momentum, and a state that does not say its type, as Caffe's, goes on.
+func TestResumeOfAnotherType(t *testing.T) {
+	for _, test := range []struct {
+		of, to  string
+		refused bool
+	}{{"Nesterov", "SGD", false}, {"SGD", "AdaGrad", true}, {"RMSProp", "SGD", true}, {"AdaGrad", "RMSProp", true}, {"Adam", "AdaDelta", true}, {"Adam", "Adam", false}} {
+		for _, format := range []string{"BINARYPROTO", "HDF5"} {
+			dir := t.TempDir()
+			text := strings.ReplaceAll(sharingNet, "HDF5", format)
+			before := train(t, dir, text+"type: '"+test.of+"'")
+			step(t, before, 2)
+			if err := before.Snapshot(); err != nil {
+				t.Fatal(err)
+			}
+			state, _ := before.LastSnapshot()
+			err := train(t, dir, text+"type: '"+test.to+"'").Restore(state)
+			switch {
+			case (err != nil) != test.refused:
+				t.Errorf("%s, %s after %s: %v", format, test.to, test.of, err)
+			case err != nil && !strings.Contains(err.Error(), "of type "+test.of+", whose histories mean something else than those of "+test.to+": -weights "):
+				t.Errorf("%s, %s after %s: %v", format, test.to, test.of, err)
+			}
+			if format == "BINARYPROTO" {
+				restoreStripped(t, train(t, dir, text+"type: '"+test.to+"'"), state)
+			}
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/caffeh5"
+	"github.com/swcaffe/swcaffe/solver/rules"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -103,7 +104,7 @@ func (v *Solver) writeHDF5Weights(path string, diff bool) error {
 // stateProto returns the solver's state in Caffe's layout: the first history of every weight, then the second of every weight. RunState, a
 // field that Caffe skips, has the rest of what a bit-equal continuation needs.
 func (v *Solver) stateProto(model string) *caffepb.SolverState {
-	s := &caffepb.SolverState{LearnedNet: proto.String(model), RunState: &caffepb.RunState{Seed: proto.Uint64(v.seed)}}
+	s := &caffepb.SolverState{LearnedNet: proto.String(model), RunState: &caffepb.RunState{Seed: proto.Uint64(v.seed), SolverType: proto.String(v.param.GetType())}}
 	v.footing.store(s)
 	for k := range v.update.rule.Histories() {
 		for _, w := range v.update.weights {
@@ -209,6 +210,9 @@ func (v *Solver) loadLearnedNet(statePath, model string) error {
 
 func (v *Solver) setHistory(stored *swproto.State) error {
 	u := v.update
+	if of, kind := stored.GetRunState().GetSolverType(), v.param.GetType(); of != "" && !rules.SameHistories(of, kind) {
+		return fmt.Errorf("the state is of a solver of type %s, whose histories mean something else than those of %s: -weights %s goes on from the weights alone", of, kind, stored.GetLearnedNet())
+	}
 	if want := u.rule.Histories() * len(u.weights); len(stored.History) != want {
 		return fmt.Errorf("incorrect length of history blobs: %d stored, the solver (%s) needs %d", len(stored.History), v.param.GetType(), want)
 	}

@@ -4640,8 +4640,10 @@ type RunState struct {
 	LayerState []*LayerState `protobuf:"bytes,6,rep,name=layer_state,json=layerState" json:"layer_state,omitempty"`
 	// The generators of the test nets' layers that draw values, as DummyData.
 	TestRandomState [][]byte `protobuf:"bytes,7,rep,name=test_random_state,json=testRandomState" json:"test_random_state,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The solver's type, which says what the histories mean.
+	SolverType    *string `protobuf:"bytes,8,opt,name=solver_type,json=solverType" json:"solver_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunState) Reset() {
@@ -4721,6 +4723,13 @@ func (x *RunState) GetTestRandomState() [][]byte {
 		return x.TestRandomState
 	}
 	return nil
+}
+
+func (x *RunState) GetSolverType() string {
+	if x != nil && x.SolverType != nil {
+		return *x.SolverType
+	}
+	return ""
 }
 
 // The values that a layer's next forward pass starts from.
@@ -15249,7 +15258,7 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"learnedNet\x12*\n" +
 	"\ahistory\x18\x03 \x03(\v2\x10.caffe.BlobProtoR\ahistory\x12$\n" +
 	"\fcurrent_step\x18\x04 \x01(\x05:\x010R\vcurrentStep\x12-\n" +
-	"\trun_state\x18\xe8\a \x01(\v2\x0f.caffe.RunStateR\brunState\"\x8f\x02\n" +
+	"\trun_state\x18\xe8\a \x01(\v2\x0f.caffe.RunStateR\brunState\"\xb0\x02\n" +
 	"\bRunState\x12!\n" +
 	"\frandom_state\x18\x01 \x01(\fR\vrandomState\x12/\n" +
 	"\bposition\x18\x02 \x03(\v2\x13.caffe.DataPositionR\bposition\x12\x12\n" +
@@ -15258,7 +15267,9 @@ const file_swcaffe_caffe_proto_rawDesc = "" +
 	"\x06tested\x18\x05 \x01(\bR\x06tested\x122\n" +
 	"\vlayer_state\x18\x06 \x03(\v2\x11.caffe.LayerStateR\n" +
 	"layerState\x12*\n" +
-	"\x11test_random_state\x18\a \x03(\fR\x0ftestRandomState\"N\n" +
+	"\x11test_random_state\x18\a \x03(\fR\x0ftestRandomState\x12\x1f\n" +
+	"\vsolver_type\x18\b \x01(\tR\n" +
+	"solverType\"N\n" +
 	"\n" +
 	"LayerState\x12\x10\n" +
 	"\x03net\x18\x01 \x01(\tR\x03net\x12\x14\n" +

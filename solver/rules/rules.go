@@ -36,6 +36,12 @@ var All = map[string]Rule{
 // Names lists the solver types.
 func Names() []string { return slices.Sorted(maps.Keys(All)) }
 
+// SameHistories reports whether a solver type can go on with the histories of another: of SGD and Nesterov it is the momentum.
+func SameHistories(a, b string) bool {
+	momentum := []string{"SGD", "Nesterov"}
+	return a == b || slices.Contains(momentum, a) && slices.Contains(momentum, b)
+}
+
 // Find returns a solver's rule after it has checked the rule's fields.
 func Find(p *caffepb.SolverParameter) (Rule, error) {
 	r, ok := All[p.GetType()]
