@@ -83,4 +83,5 @@ def main():
     sys.exit(1 if late else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
