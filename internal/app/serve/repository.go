@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/swcaffe/swcaffe/internal/base/relay"
 	"github.com/swcaffe/swcaffe/internal/base/suggest"
@@ -108,6 +109,9 @@ func (r *repository) open(s Source, alone bool) (v *version, err error) {
 	what := fmt.Sprintf("model %q, version %s", s.Name, cmp.Or(s.Version, "none"))
 	if s.err != nil {
 		return nil, fmt.Errorf("%s: %w", what, s.err)
+	}
+	if !utf8.ValidString(s.Name) {
+		return nil, fmt.Errorf("%s: the name is not UTF-8, as JSON, gRPC and metrics want it", what)
 	}
 	err = relay.Error(func() error {
 		m, err := r.cfg.Load(s.Options)

@@ -633,6 +633,21 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestNameOfBytes: a model whose name is not UTF-8 is refused in plain words, and the others are served.
+func TestNameOfBytes(t *testing.T) {
+	cfg := config(t)
+	odd := cfg.Models[0]
+	odd.Name = "m\xff"
+	cfg.Models = append(cfg.Models, odd)
+	s, url := run(t, cfg)
+	if err := s.Load(); err == nil || !strings.Contains(err.Error(), `model "m\xff", version 1: the name is not UTF-8`) {
+		t.Errorf("loading: %v", err)
+	}
+	if status, _, body := call(t, "GET", url+"/v2/models/m/ready", nil); status != 200 {
+		t.Errorf("the other model: status %d, %s", status, body)
+	}
+}
+
 // TestDrain: Close answers the requests under way.
 func TestDrain(t *testing.T) {
 	cfg := config(t)
