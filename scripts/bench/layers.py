@@ -51,8 +51,9 @@ def peer(folder, name, problems):
 
 
 def measure(a, folder, model):
-    """Returns for each different convolution of a model its direction, problem, number of layers, and who's least time in ms and how, by name."""
-    counts, least = {}, {}
+    """Returns for each different convolution of a model its direction, PROBLEM's numbers, number of layers, and by library the least time in ms with the
+    implementation's name."""
+    least = {}
     for _ in range(a.rounds):
         ours, layers = {}, {}
         for (_, direction, _), found in picks.explain(a, model, ".*").items():
@@ -60,13 +61,12 @@ def measure(a, folder, model):
                 key = (direction, match.groups())
                 took = (found["times"][found["picked"]], found["picked"])
                 ours[key], layers[key] = min(took, ours.get(key, took)), layers.get(key, 0) + 1
-        counts = layers
         forward = [k for k in ours if k[0] == "forward"]
         for who, times in ("swcaffe", ours), ("onednn", peer(folder, "onednn", list(ours))), ("xnnpack", peer(folder, "xnnpack", forward)):
             for key, took in times.items():
                 of = least.setdefault(key, {})
                 of[who] = min(took, of.get(who, took))
-    return [(key[0], key[1], counts[key], by) for key, by in least.items()]
+    return [(direction, numbers, layers[direction, numbers], by) for (direction, numbers), by in least.items()]
 
 
 def text(n):
