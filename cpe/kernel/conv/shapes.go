@@ -74,12 +74,8 @@ func FewChannels(s *shape.Conv) bool {
 	return InPlace(s) && s.Out >= SomeOutputs && (s.C < ManyChannels || FewResults(s))
 }
 
-// StridedWeights is the number of weights up to which convolutions with strides suit vectors of output channels.
-const StridedWeights = 1 << 17
-
 // Strides reports whether a shape suits vectors of output channels because of its strides: the vectors read every stride-th value where it lies,
-// and panels of a GEMM have to be gathered. With more than StridedWeights weights, reading these again for each band takes longer, unless there
-// are few pixels.
+// and panels of a GEMM have to be gathered.
 func Strides(s *shape.Conv) bool {
-	return InPlace(s) && s.Out >= SomeOutputs && !s.UnitStride() && (s.Out*s.Depth() <= StridedWeights || s.N*tiling.Size(s.OutSize()) <= FewPixels)
+	return InPlace(s) && s.Out >= SomeOutputs && !s.UnitStride()
 }

@@ -55,7 +55,7 @@ type spreadPlan struct {
 func planSpread(s *shape.Conv) spreadPlan {
 	v := spreadPlan{}
 	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
-	v.band = tensor.NewBand(*s, v.outH)
+	v.band = tensor.NewBand(*s, shape.Planes, v.outH)
 	v.n = tiling.Blocks(v.outH*v.band.Width, shape.BlockLanes) * shape.BlockLanes
 	shifts := v.band.Shifts()[:tiling.Size(s.Kernel)]
 	zeros := cpe.WholeLines(shifts[len(shifts)-1])

@@ -16,8 +16,8 @@ import (
 // Forward is the algorithm offsets.
 var Forward = conv.Algorithm{
 	Name: "offsets", Doc: "vectors of output channels, from single values of a padded band, for images of few channels or few pixels, and in inference for strides", Family: shape.Implicit,
-	Directions: []shape.Direction{shape.Forward}, Supports: func(p *conv.Problem) error { return byVectors(p, suits(p)) },
-	Cost: conv.OffsetCost, Works: conv.ReadsPlanes, Steps: conv.StepsForward, Kernel: conv.Staged(newForward),
+	Directions: []shape.Direction{shape.Forward}, Supports: func(p *conv.Problem) error { return byVectors(p, op.FirstReason(inBlocks(p), suits(p))) },
+	Cost: conv.OffsetCost, Works: works, Steps: conv.StepsForward, Kernel: conv.Staged(newForward),
 	Special: true,
 	General: true,
 }
@@ -43,8 +43,7 @@ type forwardPlan struct {
 	shifts []int
 	depth  int // shifts of one pass over a band
 	Out    tensor.Images
-	Rows   int // result rows in a band
-	bands  int // bands in an image
+	Rows   int // result rows in a band, at most
 }
 
 // String describes the plan.
@@ -73,7 +72,7 @@ func newForward(t *conv.Task) error {
 // New describes images and results; cut then cuts them into bands.
 func New(t *conv.Task) *Kernel {
 	s := &t.Shape
-	v := &Kernel{Task: t, forwardPlan: forwardPlan{Padded: tensor.NewBand(*s, 1)}, workers: make([]worker, t.Machine.Spec().CoreGroups)}
+	v := &Kernel{Task: t, forwardPlan: forwardPlan{Padded: tensor.NewBand(*s, t.Images, 1)}, workers: make([]worker, t.Machine.Spec().CoreGroups)}
 	v.Out = tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
 	t.Kept = &v.kept
 	return v
@@ -81,16 +80,16 @@ func New(t *conv.Task) *Kernel {
 
 // Line is the number of values of a result row and of the input rows that one more result row needs.
 func (v *Kernel) Line() int {
-	return v.Out.Blocks()*shape.BlockLanes*v.Out.Cols() + v.Padded.Channels*v.Padded.StrideH*v.Padded.Width
+	return v.Out.Blocks()*shape.BlockLanes*v.Out.Cols() + v.Padded.Channels/v.Padded.Lanes*v.Padded.StrideH*v.Padded.Width
 }
 
 // Cut cuts images into bands of the given number of result rows.
 func (v *Kernel) Cut(rows int) {
-	v.Rows, v.bands = rows, tiling.Blocks(v.Out.Rows(), rows)
-	v.Padded = tensor.NewBand(v.Shape, rows)
+	v.Rows = rows
+	v.Padded = tensor.NewBand(v.Shape, v.Images, rows)
 	v.shifts = v.Padded.Shifts()
 	v.depth = tiling.Even(len(v.shifts), passDepth, 1)
-	v.kept = op.Kept{Layout: fmt.Sprint("offsets ", v.Out.Channels, len(v.shifts)), Size: v.Weights(), Restore: v.forwardPlan.unpack}
+	v.kept = op.Kept{Layout: fmt.Sprint("offsets ", v.Images, v.Out.Channels, len(v.shifts)), Size: v.Weights(), Restore: v.forwardPlan.unpack}
 }
 
 // panels is the number of panels of weights; weights is their number of values.
@@ -103,16 +102,17 @@ func (v *Kernel) results() int { return v.Out.Scratch(v.Out.Blocks(), v.Rows*v.O
 // Name returns "convolution" and the direction.
 func (v *Kernel) Name() string { return "convolution " + shape.Forward.String() }
 
-// RunGroup convolves a core group's share of the bands.
+// RunGroup convolves a core group's share of the rows of all images, in bands.
 func (v *Kernel) RunGroup(g *cpe.CoreGroup) error {
 	y, width := v.Args.Y, v.Out.Cols()
 	memory := g.Memory(v.Padded.Size() + v.results())
 	images, scratch := memory[:v.Padded.Size()], memory[v.Padded.Size():]
 	clear(images)
-	lo, hi := g.Share(v.Shape.N * v.bands)
-	for i := lo; i < hi; i++ {
-		image, row := i/v.bands, i%v.bands*v.Rows
-		rows := min(v.Rows, v.Out.Rows()-row)
+	all := v.Out.Rows()
+	lo, hi := g.Share(v.Shape.N * all)
+	for rows := 0; lo < hi; lo += rows {
+		image, row := lo/all, lo%all
+		rows = tiling.Even(min(all-row, hi-lo), v.Rows, 1)
 		at := tensor.Span{Image: image, Images: 1, First: row * width, N: rows * width}
 		v.Convolve(g, image, row, rows, images, v.Out.At(y, at, 0, v.Out.Blocks(), scratch))
 		v.Out.Store(y, at, 0, v.Out.Blocks(), scratch, false)
@@ -142,7 +142,7 @@ func (v *Kernel) multiply(g *cpe.CoreGroup, x []float32, results tensor.Blocks, 
 	if bias := v.Args.Bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*conv.Panel:])
 	}
-	n, width, step := min(2, v.Out.Blocks()-2*p), v.Out.Cols(), b.StrideW
+	n, width, step := min(2, v.Out.Blocks()-2*p), v.Out.Cols(), b.StrideW*b.Lanes
 	if width == 1 { // treat a column as a row with a larger step
 		rows, width, step = 1, rows, b.StrideH*b.Width
 	}
@@ -194,17 +194,32 @@ func (p PackWeights) RunGroup(g *cpe.CoreGroup) error {
 			}
 		}
 		if n > 0 {
-			vec.Transpose(dst, p.Args.W[block*shape.BlockLanes*k:], conv.Panel, k, n, k)
+			p.eachWeights(dst, p.Args.W[block*shape.BlockLanes*k:], func(dst, w []float32, ld, depth int) { vec.Transpose(dst, w, ld, k, n, depth) })
 		}
 	}
 	return nil
+}
+
+// eachWeights calls do with packed weights and those they are made of, for runs of depth weights of an output channel that are packed ld values apart: all
+// weights at once, or those of one channel of a block of images after the other.
+func (v *forwardPlan) eachWeights(packed, w []float32, do func(packed, w []float32, ld, depth int)) {
+	b := &v.Padded
+	depth := b.KH * b.KW
+	if b.Lanes == 1 {
+		do(packed, w, conv.Panel, len(v.shifts))
+		return
+	}
+	for c := range b.Channels {
+		do(packed[(c/b.Lanes*depth*b.Lanes+c%b.Lanes)*conv.Panel:], w[c*depth:], b.Lanes*conv.Panel, depth)
+	}
 }
 
 // unpack writes all packed weights back to the order of Arrays.W.
 func (v forwardPlan) unpack(w, packed []float32) {
 	k := len(v.shifts)
 	for p := range v.panels() {
-		vec.Transpose(w[p*conv.Panel*k:], packed[p*k*conv.Panel:], k, conv.Panel, k, min(conv.Panel, v.Out.Channels-p*conv.Panel))
+		n := min(conv.Panel, v.Out.Channels-p*conv.Panel)
+		v.eachWeights(packed[p*k*conv.Panel:], w[p*conv.Panel*k:], func(packed, w []float32, ld, depth int) { vec.Transpose(w, packed, k, ld, depth, n) })
 	}
 }
 
@@ -216,11 +231,24 @@ func fewChannels(p *conv.Problem) error {
 // suits refuses problems that suit vectors of output channels neither for few channels nor, in inference, for strides.
 func suits(p *conv.Problem) error {
 	return op.Unless(conv.FewChannels(&p.Shape) || p.Inference && conv.Strides(&p.Shape),
-		"it computes only images of fewer than %d channels or of few pixels, one group, no dilation, and at least %d output channels; in inference also more channels, if there are strides and at most %d weights or few pixels",
-		conv.ManyChannels, conv.SomeOutputs, conv.StridedWeights)
+		"it computes only images of fewer than %d channels or of few pixels, one group, no dilation, and at least %d output channels; in inference also more channels, if there are strides",
+		conv.ManyChannels, conv.SomeOutputs)
+}
+
+// works: images are read as they lie.
+func works(p *conv.Problem) (images, results shape.Layout) { return p.Images, shape.Blocks }
+
+// inBlocks refuses images in blocks, but for whole ones in inference.
+func inBlocks(p *conv.Problem) error {
+	return op.FirstReason(op.Unless(p.Images == shape.Planes || p.Inference, "it reads images in %v only in inference", p.Images), conv.WholeBlocks(p.Images, p.Shape.C))
+}
+
+// onlyPlanes refuses images in blocks.
+func onlyPlanes(p *conv.Problem) error {
+	return op.Unless(p.Images == shape.Planes, "it reads only planes; images are in %v", p.Images)
 }
 
 // byVectors refuses what the kernels with vectors of output channels cannot compute, or what a shape does not suit.
 func byVectors(p *conv.Problem, unsuited error) error {
-	return op.FirstReason(op.OnHost(p), op.Unless(p.Images == shape.Planes, "it reads only planes; images are in %v", p.Images), unsuited, conv.WholeBlocks(p.Results, p.Shape.Out))
+	return op.FirstReason(op.OnHost(p), unsuited, conv.WholeBlocks(p.Results, p.Shape.Out))
 }

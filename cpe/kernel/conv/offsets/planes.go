@@ -55,7 +55,7 @@ type planesPlan struct {
 
 // planPlanes computes the blocking for a shape.
 func planPlanes(s *shape.Conv, spec *cpe.Spec) planesPlan {
-	v := planesPlan{from: tensor.NewBand(*s, 1)}
+	v := planesPlan{from: tensor.NewBand(*s, shape.Planes, 1)}
 	v.panel, _, _ = vgemm.ScatteredTile()
 	v.outH, v.outW = tiling.Two(s.OutSize(), 1)
 	b := &v.from

@@ -17,7 +17,7 @@ import (
 // Weights is the algorithm offsets-weights.
 var Weights = conv.Algorithm{
 	Name: "offsets-weights", Doc: "the weight gradient in vectors of output channels", Family: shape.Implicit,
-	Directions: []shape.Direction{shape.WeightGradient}, Supports: func(p *conv.Problem) error { return byVectors(p, fewChannels(p)) }, Cost: conv.OffsetCost, Works: conv.ReadsPlanes,
+	Directions: []shape.Direction{shape.WeightGradient}, Supports: func(p *conv.Problem) error { return byVectors(p, op.FirstReason(onlyPlanes(p), fewChannels(p))) }, Cost: conv.OffsetCost, Works: conv.ReadsPlanes,
 	Steps: op.Only[shape.Conv](op.Overwrite, op.SumBiases), Kernel: conv.Staged(func(t *conv.Task) error { return NewWeights(t, nil) }),
 	Special: true,
 }
@@ -58,7 +58,7 @@ func planWeights(p *conv.Problem) weightsPlan {
 	v := weightsPlan{depth: s.Depth(), y: tensor.NewImages(s.Out, p.Results, s.OutSize(), tiling.Ones(len(s.In)))}
 	v.rows = tiling.Even(v.y.Rows(), max(1, sumPixels/v.y.Cols()), 1)
 	v.bands = tiling.Blocks(v.y.Rows(), v.rows)
-	v.padded = tensor.NewBand(*s, v.rows)
+	v.padded = tensor.NewBand(*s, shape.Planes, v.rows)
 	v.cutTiles()
 	v.chunks = conv.Parts(s.N, s.N*v.bands, offsetChunks, chunkBands, v.sums().Size)
 	if v.byTiles = s.N*v.y.Pixels() < v.depth; v.byTiles {

@@ -36,7 +36,7 @@ func (c *Conv) fits(images, results shape.Layout) bool {
 			return false
 		}
 		a, b := after.Algorithm, before.Algorithm
-		if images != shape.Planes && readsPlanes(&planes, b) {
+		if images != shape.Planes && readsPlanes(&planes, b) && !(a == b && readsBlocks(&p, a)) {
 			return false
 		}
 		switch f := c.forced[d]; {
@@ -57,6 +57,12 @@ func readsPlanes(p *conv.Problem, a *conv.Algorithm) bool {
 	images, results := a.Layouts(p)
 	return images == shape.Planes && results == shape.Blocks ||
 		p.Direction == shape.InputGradient && conv.FewChannels(&p.Shape) && !a.Family.IsWinograd()
+}
+
+// readsBlocks reports whether an algorithm reads the images of a problem in blocks.
+func readsBlocks(p *conv.Problem, a *conv.Algorithm) bool {
+	images, _ := a.Layouts(p)
+	return images == shape.Blocks
 }
 
 // Strides returns the strides of the only pixels of blocked images that the convolution reads or gives a gradient. It returns 1, 1 if all

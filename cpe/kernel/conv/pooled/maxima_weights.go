@@ -36,7 +36,7 @@ const maximaChunks, chunkImages = 16, 8
 
 func newMaximaWeights(t *conv.Task, p *pool.Kernel) error {
 	s := p.Shape()
-	b := tensor.NewBand(t.Shape, s.H)
+	b := tensor.NewBand(t.Shape, shape.Planes, s.H)
 	v := &maximaWeights{Task: t, pool: p, image: b, line: cpe.WholeLines(b.W + 2*b.PadW + vconv.MaximaLanes)}
 	v.plane = (b.H + 2*b.PadH) * v.line
 	for channel := range b.Channels {
