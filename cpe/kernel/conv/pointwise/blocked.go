@@ -130,8 +130,18 @@ func planProduct(spec *cpe.Spec, n int, in, out tensor.Images, packing factors.P
 		unit = in.Cols()
 	}
 	v.spans = tensor.NewSpans(n, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
-	v.parts = max(1, min(tiling.Blocks(v.panels(), partPanels), tiling.Blocks(groupUnits*spec.CoreGroups, v.spans.Count())))
+	v.parts = parts(v.panels(), tiling.Blocks(groupUnits*spec.CoreGroups, v.spans.Count()))
 	return v
+}
+
+// parts is the number of parts of some panels, if so many parts are wanted: parts of partPanels panels or more, or of single panels where those
+// would be uneven by more than a quarter, as one and two of three are.
+func parts(panels, wanted int) int {
+	n := max(1, min(tiling.Blocks(panels, partPanels), wanted))
+	if 4*n*tiling.Blocks(panels, n) > 5*panels {
+		n = max(1, min(panels, wanted))
+	}
+	return n
 }
 
 // String describes the plan.
@@ -147,7 +157,7 @@ type pointWorker struct {
 }
 
 // pointDepth is the number of blocks of input channels of one pass. Core groups pack the panels that they use if there are ownPanels of them for each. Spans
-// are claimed in parts of at least partPanels panels, so that there are about groupUnits units of work for each group: cores are not equally fast.
+// are claimed in parts of partPanels panels or more (see parts), so that there are about groupUnits units of work for each group: cores are not equally fast.
 const pointDepth, ownPanels, partPanels, groupUnits = 16, 4, 2, 8
 
 func newPointProduct(t *conv.Task, in, out tensor.Images, packing factors.Packing) *pointProduct {
