@@ -44,11 +44,12 @@ type forwardPlan struct {
 	depth  int // shifts of one pass over a band
 	Out    tensor.Images
 	Rows   int // result rows in a band, at most
+	parts  int // parts of the panels of a row that core groups share out
 }
 
 // String describes the plan.
 func (v forwardPlan) String() string {
-	return fmt.Sprintf("bands of %d of %d result rows, passes of %d of %d weights of an output channel", v.Rows, v.Out.Rows(), v.depth, len(v.shifts))
+	return fmt.Sprintf("bands of %d of %d result rows, passes of %d of %d weights of an output channel, %d panels of output channels in %d parts", v.Rows, v.Out.Rows(), v.depth, len(v.shifts), v.panels(), v.parts)
 }
 
 // worker is the state of one core group.
@@ -60,10 +61,14 @@ type worker struct {
 // passDepth bounds the number of shifts of one pass, so that their part of a panel of weights takes about half of L1.
 const passDepth = 160
 
+// groupUnits is the least number of rows, or parts of rows, for each core group, if there are enough panels.
+const groupUnits = 8
+
 func newForward(t *conv.Task) error {
 	v, spec := New(t), t.Machine.Spec()
 	fit := max(1, min(spec.LDMBytes/2/4/v.Line(), tiling.Blocks(t.Shape.N*v.Out.Rows(), spec.CoreGroups)))
 	v.Cut(tiling.Even(v.Out.Rows(), fit, 1))
+	v.parts = max(1, min(v.panels(), tiling.Blocks(groupUnits*spec.CoreGroups, t.Shape.N*v.Out.Rows())))
 	t.Reserved = cpe.Scratch{Common: v.Weights(), Group: v.Padded.Size() + v.results()}
 	t.Plan, t.Stages = v.forwardPlan, []conv.Stage{v.Packing(), {Program: v}}
 	return nil
@@ -102,36 +107,47 @@ func (v *Kernel) results() int { return v.Out.Scratch(v.Out.Blocks(), v.Rows*v.O
 // Name returns "convolution" and the direction.
 func (v *Kernel) Name() string { return "convolution " + shape.Forward.String() }
 
-// RunGroup convolves a core group's share of the rows of all images, in bands.
+// RunGroup convolves a core group's share of the rows of all images: whole rows in bands, and parts of the rows at both ends of the share.
 func (v *Kernel) RunGroup(g *cpe.CoreGroup) error {
 	y, width := v.Args.Y, v.Out.Cols()
 	memory := g.Memory(v.Padded.Size() + v.results())
 	images, scratch := memory[:v.Padded.Size()], memory[v.Padded.Size():]
 	clear(images)
 	all := v.Out.Rows()
-	lo, hi := g.Share(v.Shape.N * all)
-	for rows := 0; lo < hi; lo += rows {
-		image, row := lo/all, lo%all
-		rows = tiling.Even(min(all-row, hi-lo), v.Rows, 1)
+	lo, hi := g.Share(v.Shape.N * all * v.parts)
+	for lo < hi {
+		image, row, part := lo/v.parts/all, lo/v.parts%all, lo%v.parts
+		rows, end := 1, min(v.parts, part+hi-lo)
+		if part == 0 && end == v.parts {
+			rows = tiling.Even(min(all-row, (hi-lo)/v.parts), v.Rows, 1)
+		}
+		lo += (rows-1)*v.parts + end - part
 		at := tensor.Span{Image: image, Images: 1, First: row * width, N: rows * width}
-		v.Convolve(g, image, row, rows, images, v.Out.At(y, at, 0, v.Out.Blocks(), scratch))
-		v.Out.Store(y, at, 0, v.Out.Blocks(), scratch, false)
+		panels := tiling.Span{At: part * v.panels() / v.parts}
+		panels.N = end*v.panels()/v.parts - panels.At
+		block := 2 * panels.At
+		blocks := min(2*panels.End(), v.Out.Blocks()) - block
+		v.Convolve(g, image, row, rows, panels, images, v.Out.At(y, at, block, blocks, scratch))
+		v.Out.Store(y, at, block, blocks, scratch, false)
 		if v.Args.Finish != nil {
-			v.Out.Finish(v.Args.Finish, y, at, 0, v.Out.Blocks())
+			v.Out.Finish(v.Args.Finish, y, at, block, blocks)
 		}
 	}
 	return nil
 }
 
-// Convolve computes some result rows of an image; images is memory for the band.
-func (v *Kernel) Convolve(g *cpe.CoreGroup, image, row, rows int, images []float32, results tensor.Blocks) {
+// Convolve computes some panels of some result rows of an image; images is memory for the band.
+func (v *Kernel) Convolve(g *cpe.CoreGroup, image, row, rows int, panels tiling.Span, images []float32, results tensor.Blocks) {
 	x := v.Padded.Of(v.Args.X, image, row, rows, images)
 	for k := 0; k < len(v.shifts); k += v.depth {
-		for p := range v.panels() {
-			v.multiply(g, x, results.From(2*p), p, k, rows)
+		for p := panels.At; p < panels.End(); p++ {
+			v.multiply(g, x, results.From(2*(p-panels.At)), p, k, rows)
 		}
 	}
 }
+
+// Panels is all panels of output channels.
+func (v *Kernel) Panels() tiling.Span { return tiling.Span{N: v.panels()} }
 
 // multiply computes one panel of output channels of a band, for the shifts from number k on. It adds to the results if k > 0.
 func (v *Kernel) multiply(g *cpe.CoreGroup, x []float32, results tensor.Blocks, p, k, rows int) {

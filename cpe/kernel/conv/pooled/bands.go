@@ -67,7 +67,7 @@ func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 			kept = v.keep(results, v.bands[n-1].Inputs, rows)
 		}
 		to := tensor.Blocks{Data: results[kept*line:], Jump: v.jump()}
-		v.Convolve(g, image, rows.From+kept, rows.To-rows.From-kept, images, to)
+		v.Convolve(g, image, rows.From+kept, rows.To-rows.From-kept, v.Panels(), images, to)
 		v.poolBand(image, &v.bands[n], results, room)
 	}
 	return nil
