@@ -79,9 +79,9 @@ const (
 	leastTile     = 128
 	// rowWork is the number of values whose pass takes as long as one row of few values, with inner 1: softmax takes 200 ns for each.
 	rowWork = 200
-	// nearRun is the largest number of values of a mid in a tile of a pass with Near. A few runs of this length fit L2, and memory is fast for
-	// long runs.
-	nearRun = 4096
+	// nearRun is the largest number of values of a mid in a tile of a pass with Near, leastNearRun the least if there are more. A few runs of nearRun
+	// fit L2, and memory is fast for long runs.
+	nearRun, leastNearRun = 4096, 256
 )
 
 // whole returns the number of tiles, from the first on, that have the full extents.
@@ -131,7 +131,8 @@ func (s *Pass) planInPlace(spec *cpe.Spec) Plan {
 		p.Tile[0], p.Tile[2] = s.Dims[0], s.Dims[2]
 		p.Tile[1] = min(s.Dims[1], tiling.Even(s.Dims[1], max(1, tiling.HostTile/max(1, s.Dims[0]*s.Dims[2])), 1))
 	case s.Near > 0:
-		p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], tiling.Even(s.Dims[2], nearRun, wholeVectors))}
+		run := max(leastNearRun, min(nearRun, s.Dims[0]*s.Dims[2]/(4*spec.CoreGroups)))
+		p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], tiling.Even(s.Dims[2], run, wholeVectors))}
 	}
 	near := [3]int{p.Tile[0], s.near(p.Tile[1]), p.Tile[2]}
 	p.LDM, p.Scratch = 4*s.need(near), tiling.Size(near[:])

@@ -25,17 +25,27 @@ func TestPlans(t *testing.T) {
 	})
 }
 
-// TestNearTilesAreLong: on the host a stream that goes along mid has one tile an outer, but for even cuts of a long inner.
+// TestNearTilesAreLong: on the host a stream that goes along mid has one tile an outer, but for even cuts of a long inner, and of any inner while there are
+// fewer than four tiles for each core group.
 func TestNearTilesAreLong(t *testing.T) {
 	spec := kerneltest.HostSpec(t)
-	for _, c := range []struct{ dims, want [3]int }{
-		{[3]int{32, 256, 729}, [3]int{1, 256, 729}},
-		{[3]int{32, 96, 4096}, [3]int{1, 96, 4096}},
-		{[3]int{32, 96, 4097}, [3]int{1, 96, 2080}},
-		{[3]int{1, 3, 12545}, [3]int{1, 3, 3168}},
-		{[3]int{2, 5, 1}, [3]int{1, 5, 1}},
-		{[3]int{0, 5, 0}, [3]int{0, 5, 0}},
+	for _, c := range []struct {
+		cores      int
+		dims, want [3]int
+	}{
+		{2, [3]int{32, 256, 729}, [3]int{1, 256, 729}},
+		{2, [3]int{32, 96, 4096}, [3]int{1, 96, 4096}},
+		{2, [3]int{32, 96, 4097}, [3]int{1, 96, 2080}},
+		{2, [3]int{1, 3, 50176}, [3]int{1, 3, 3872}},
+		{2, [3]int{1, 3, 12545}, [3]int{1, 3, 1408}},
+		{2, [3]int{1, 16, 2704}, [3]int{1, 16, 352}},
+		{64, [3]int{1, 16, 2704}, [3]int{1, 16, 256}},
+		{64, [3]int{8, 16, 2704}, [3]int{1, 16, 256}},
+		{64, [3]int{64, 16, 2704}, [3]int{1, 16, 704}},
+		{2, [3]int{2, 5, 1}, [3]int{1, 5, 1}},
+		{2, [3]int{0, 5, 0}, [3]int{0, 5, 0}},
 	} {
+		spec.CoreGroups = c.cores
 		p, err := NewPlan(&spec, &Pass{Name: "near", Dims: c.dims, WholeMid: true, Near: 5, Ins: []Array{Full}, Outs: []Array{Full}})
 		if err != nil {
 			t.Fatal(err)
