@@ -54,6 +54,10 @@ func newPanels(c *convolution) {
 	if tiling.Blocks(v.out, conv.Panel) < spec.CoreGroups {
 		v.width = sliceLanes
 	}
+	panels := tiling.Blocks(v.out, v.width)
+	if panels*v.grid.patches() < spec.CoreGroups {
+		v.grid.refine(tiling.Blocks(2*spec.CoreGroups, panels))
+	}
 	points := v.grid.form.Points()
 	each := 4 * points * conv.Panel
 	patches, tiles := v.grid.patches(), panelTiles(spec, v.grid.form)
@@ -61,7 +65,6 @@ func newPanels(c *convolution) {
 	v.chunk = tiling.Even(v.in, max(sliceLanes, spec.LDMBytes/3/each), sliceLanes)
 	tiles = v.grid.most(v.block)
 	v.v, v.r = newPointPanels(points, tiles, v.in, shape.BlockLanes), newPointPanels(points, tiles, v.width, shape.BlockLanes)
-	panels := tiling.Blocks(v.out, v.width)
 	v.stage = v.block * stageBlocks(spec, tiling.Blocks(patches, v.block), panels*min(patches, v.block), panels, v.v.size)
 	v.v = newPointPanels(points, v.grid.most(v.stage), v.in, shape.BlockLanes)
 	v.u = newPointPanels(points, v.chunk, conv.Panel, conv.Panel)

@@ -68,6 +68,17 @@ func newTileGrid(f vwinograd.Form, images, h, w int, fits func(rows, cols int) b
 	return g
 }
 
+// refinedTiles is the least number of tiles of a patch that refine makes, since each core group transforms the weights for its own tiles.
+const refinedTiles = 8
+
+// refine cuts patches into fewer rows of tiles until there are n, so that more core groups than panels have work.
+func (g *tileGrid) refine(n int) {
+	least := tiling.Blocks(refinedTiles, g.cols*g.dilateW)
+	rows := max(least, g.down/tiling.Blocks(n, g.images*g.stripes))
+	g.rows = tiling.Even(g.down, min(g.rows, rows), 1)
+	g.bands = tiling.Blocks(g.down, g.rows)
+}
+
 // blocking is the plan of a kernel: how its tiles are cut into patches, and patches into blocks.
 type blocking struct {
 	grid  tileGrid
