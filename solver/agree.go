@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/internal/base/words"
 	"github.com/swcaffe/swcaffe/layers"
+	swnet "github.com/swcaffe/swcaffe/net"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
@@ -57,45 +57,67 @@ func (t *Team) meet(v *Solver) error {
 	return t.compareWeights(v)
 }
 
-// compareNets returns an error, with the ranks and both values, unless all workers have the same solver and training net, and as much data.
-// Paths of data may differ.
+// compareNets returns an error, with the ranks and both values, unless all workers have the same solver and nets, and as much data. Of the test nets and of
+// when they run only workers that test together need the same. Paths of data may differ.
 func (t *Team) compareNets(v *Solver) error {
+	nets, fields := v.nets(), solverFields()
+	if v.testers() == nil {
+		nets = nets[:1]
+	} else {
+		fields = append(slices.Clone(fields), testFields()...)
+	}
 	count := v.net.NumLayers()
-	rank, place, differs, err := t.compare(append([]float32{float32(count)}, solverDigests(v.param)...))
+	rank, place, differs, err := t.compare(append([]float32{float32(count)}, solverDigests(v.param, fields)...))
 	switch {
 	case err != nil:
 		return err
 	case differs && place == 0:
 		return t.differ(rank, "the nets differ", fmt.Sprintf("%d layers", count))
 	case differs:
-		f := solverFields()[place-1]
+		f := fields[place-1]
 		return t.differ(rank, "the solvers differ", fmt.Sprintf("%s: %s", f.Name(), fieldText(v.param, f)))
 	}
-	row := make([]float32, count)
-	for i := range row {
-		row[i] = layerDigest(v.net.LayerParam(i))
+	if err := t.compareLayers(v.net, ""); err != nil {
+		return err
 	}
-	rank, place, differs, err = t.compare(row)
+	for i, n := range nets[1:] { // as many on all, since test_iter is the same
+		of := fmt.Sprintf("test net #%d: ", i)
+		rank, _, differs, err := t.compare([]float32{float32(n.NumLayers())})
+		if differs {
+			return t.differ(rank, of+"the nets differ", fmt.Sprintf("%d layers", n.NumLayers()))
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.compareLayers(n.Net, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareLayers returns an error unless all workers have the same layers in a net, of which all have as many, and as much data. of begins the error.
+func (t *Team) compareLayers(n *swnet.Net, of string) error {
+	row := make([]float32, n.NumLayers())
+	for i := range row {
+		row[i] = layerDigest(n.LayerParam(i))
+	}
+	rank, place, differs, err := t.compare(row)
 	if differs {
-		return t.differ(rank, fmt.Sprintf("layer %q (%s) differs", v.net.LayerName(place), v.net.LayerType(place)), layerText(v.net.LayerParam(place)))
+		return t.differ(rank, fmt.Sprintf("%slayer %q (%s) differs", of, n.LayerName(place), n.LayerType(place)), layerText(n.LayerParam(place)))
 	}
 	if err != nil {
 		return err
 	}
-	return t.compareData(v)
+	return t.compareData(n, of)
 }
 
 // compareData returns an error unless the sources of the workers' data layers have as many items each, as far as that is known.
-func (t *Team) compareData(v *Solver) error {
-	row := make([]float32, words.Len*v.net.NumLayers())
-	items := make([]uint64, v.net.NumLayers())
+func (t *Team) compareData(n *swnet.Net, of string) error {
+	row := make([]float32, words.Len*n.NumLayers())
+	items := make([]uint64, n.NumLayers())
 	for i := range items {
-		if source, ok := v.net.Layer(i).(layers.Finite); ok {
-			var err error
-			if items[i], err = source.Items(0); err != nil {
-				items[i] = 0 // training will say why
-			}
-		}
+		items[i] = itemsOf(n.Layer(i))
 		words.Put(row[words.Len*i:], items[i])
 	}
 	rank, place, differs, err := t.compare(row)
@@ -103,7 +125,7 @@ func (t *Team) compareData(v *Solver) error {
 		return err
 	}
 	i := place / words.Len
-	return t.differ(rank, fmt.Sprintf("the data of layer %q (%s) differ", v.net.LayerName(i), v.net.LayerType(i)), fmt.Sprintf("%d items", items[i]))
+	return t.differ(rank, fmt.Sprintf("%sthe data of layer %q (%s) differ", of, n.LayerName(i), n.LayerType(i)), fmt.Sprintf("%d items", items[i]))
 }
 
 // differ returns the error for a rank that differs from rank 0, with what both have: own is what this one has. Of texts of several lines, the first
@@ -117,32 +139,49 @@ func (t *Team) differ(rank int, what, own string) error {
 	if err != nil {
 		return err
 	}
-	a, b := strings.Split(first, "\n"), strings.Split(other, "\n")
-	for len(a) > 1 && len(b) > 1 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
+	first, other = firstDifferent(strings.Split(first, "\n"), strings.Split(other, "\n"))
+	return fmt.Errorf("%s: rank 0 has %s, rank %d has %s", what, first, rank, other)
+}
+
+// itemsOf returns the number of items of a layer's source; 0: it has none, or the number is not known.
+func itemsOf(l layers.Layer) uint64 {
+	source, ok := l.(layers.Finite)
+	if !ok {
+		return 0
 	}
-	return fmt.Errorf("%s: rank 0 has %s, rank %d has %s", what, cmp.Or(a[0], "nothing"), rank, cmp.Or(b[0], "nothing"))
+	items, err := source.Items(0)
+	if err != nil {
+		return 0 // running the net will say why
+	}
+	return items
 }
 
 // solverFields lists the fields of a solver that influence the weights. Reading the schema's descriptors takes memory, which only a team of
 // several ranks needs.
 var solverFields = sync.OnceValue(func() (list []protoreflect.FieldDescriptor) {
 	others := []protoreflect.Name{
-		"net", "train_net", "net_param", "train_net_param", "test_net", "test_net_param", "test_iter", "test_state", "test_interval",
-		"snapshot_prefix", "random_seed", "weights", "display",
+		"net", "train_net", "net_param", "train_net_param", "test_net", "test_net_param", "test_state", "snapshot_prefix", "random_seed", "weights", "display",
 	}
 	all := (*caffepb.SolverParameter)(nil).ProtoReflect().Descriptor().Fields()
 	for i := range all.Len() {
-		if f := all.Get(i); !slices.Contains(others, f.Name()) {
+		if f := all.Get(i); !slices.Contains(others, f.Name()) && !slices.Contains(testFields(), f) {
 			list = append(list, f)
 		}
 	}
 	return list
 })
 
-// solverDigests returns the digests of these fields.
-func solverDigests(p *caffepb.SolverParameter) []float32 {
-	fields := solverFields()
+// testFields lists the fields that say when tests run, and how many of their batches.
+var testFields = sync.OnceValue(func() (list []protoreflect.FieldDescriptor) {
+	all := (*caffepb.SolverParameter)(nil).ProtoReflect().Descriptor().Fields()
+	for _, name := range []protoreflect.Name{"test_interval", "test_iter"} {
+		list = append(list, all.ByName(name))
+	}
+	return list
+})
+
+// solverDigests returns the digests of fields.
+func solverDigests(p *caffepb.SolverParameter, fields []protoreflect.FieldDescriptor) []float32 {
 	row := make([]float32, len(fields))
 	for i, f := range fields {
 		if one := new(caffepb.SolverParameter); p.ProtoReflect().Has(f) {
@@ -167,6 +206,10 @@ func fieldText(p *caffepb.SolverParameter, f protoreflect.FieldDescriptor) strin
 		return string(f.Enum().Values().ByNumber(value.Enum()).Name())
 	case f.Kind() == protoreflect.StringKind:
 		return strconv.Quote(value.String())
+	case f.Message() != nil && !value.Message().IsValid():
+		return "{ }"
+	case f.Message() != nil:
+		return "{ " + strings.Join(strings.Fields(prototext.MarshalOptions{}.Format(value.Message().Interface())), " ") + " }"
 	}
 	return value.String()
 }

@@ -147,7 +147,7 @@ func New(s *swproto.Solver, opt Options) (*Solver, error) {
 	}
 	if v.team != nil {
 		var err error
-		if v.seed, err = ShareSeed(v.team.Transport, v.seed); err != nil {
+		if v.seed, err = v.team.begin(v.seed); err != nil {
 			return nil, err
 		}
 	}

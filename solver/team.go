@@ -41,6 +41,8 @@ type Team struct {
 	Virtual *Virtual
 	// CheckEvery is the number of iterations between comparisons of the workers' weights; 0 means never.
 	CheckEvery int
+	// Terms are what else all workers must have in common, as flags with their values, in the same order on all.
+	Terms []string
 }
 
 // PeerError is the failure of another worker.

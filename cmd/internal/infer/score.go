@@ -26,6 +26,9 @@ func score(e *cli.Env, t trained, method evaluate.Method, o *testOptions, worker
 	}
 	t.share = layers.Share{Rank: workers.Rank(), Ranks: workers.Size()}
 	return t.use(e, func(n *swnet.Net) error {
+		if err := o.sameOnAll(n, workers); err != nil {
+			return err
+		}
 		warnUnfed(e, n)
 		e.Log.Infof("Running for %d iterations.", batches)
 		if o.evalType == "" {
@@ -58,6 +61,14 @@ func score(e *cli.Env, t trained, method evaluate.Method, o *testOptions, worker
 		s.print()
 		return errors.Join(report.write(e, &s), e.WriteJSON(o.json, s.json(o)))
 	})
+}
+
+// sameOnAll returns an error on all workers unless they score the same batches with the same net and weights.
+func (o *testOptions) sameOnAll(n *swnet.Net, workers topology.Transport) error {
+	if workers.Size() == 1 {
+		return nil
+	}
+	return solver.SameTerms(workers, append([]string{fmt.Sprint("-iterations ", o.iterations)}, solver.NetTerms(n)...))
 }
 
 // scores accumulates the outputs of batches.

@@ -16,8 +16,11 @@ import (
 	"github.com/swcaffe/swcaffe/cmd/internal/scoretest"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/layers"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver/evaluate"
 	"github.com/swcaffe/swcaffe/topology"
+	"google.golang.org/protobuf/proto"
 )
 
 // scored returns what a number of workers print of 7 batches of a net.
@@ -85,5 +88,53 @@ func TestFirstBadBatch(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "rank 2: batch 5:") || !strings.Contains(err.Error(), "5.png") {
 		t.Errorf("got %v, want rank 2's error about 5.png", err)
+	}
+}
+
+// TestScoredByOthers: workers that would score other batches, or by other weights, are refused with both.
+func TestScoredByOthers(t *testing.T) {
+	net, weights := scoretest.Write(t, scoretest.Net)
+	text, err := os.ReadFile(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	other := func(name, from, to string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), from, to)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	layer := &caffepb.LayerParameter{Name: proto.String("ip"), Blobs: []*caffepb.BlobProto{{Shape: &caffepb.BlobShape{Dim: []int64{3, 5}}, Data: make([]float32, 15)}}}
+	layer.Blobs = append(layer.Blobs, &caffepb.BlobProto{Shape: &caffepb.BlobShape{Dim: []int64{3}}, Data: make([]float32, 3)})
+	zeros := filepath.Join(folder, "zeros.caffemodel")
+	if err := swproto.WriteBinary(zeros, &caffepb.NetParameter{Layer: []*caffepb.LayerParameter{layer}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		net, weights string
+		iterations   int
+		want         string
+	}{
+		{net, weights, 7, ""},
+		{other("moved", "no such text", ""), weights, 7, ""},
+		{net, weights, 8, "rank 0 has -iterations 7, rank 1 has -iterations 8"},
+		{other("batch", "batch_size: 4", "batch_size: 5"), weights, 7, `rank 0 has layer "data": batch_size: 4, rank 1 has layer "data": batch_size: 5`},
+		{other("loss", "loss_weight: 2", "loss_weight: 3"), weights, 7, `rank 0 has layer "loss": loss_weight: 2, rank 1 has layer "loss": loss_weight: 3`},
+		{net, zeros, 7, `rank 0 has layer "ip", param 0: values with the checksum `},
+	} {
+		err := topology.NewLocal(2).Run(func(w topology.Transport) error {
+			d := cli.DeviceFlags{EngineName: "cpe", MachineName: "host"}
+			e := &cli.Env{Log: layers.NoLog(), Stdout: io.Discard, Stderr: io.Discard, Tables: io.Discard}
+			mine, o := trained{device: &d, model: net, weights: weights}, &testOptions{iterations: 7}
+			if w.Rank() == 1 {
+				mine.model, mine.weights, o.iterations = c.net, c.weights, c.iterations
+			}
+			return score(e, mine, evaluate.Method{}, o, w)
+		})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
 	}
 }

@@ -134,7 +134,7 @@ func (o *trainOptions) supervise(e *cli.Env) error {
 	}
 	n := newNursery(e, elasticWorker{l.Addr().String(), word})
 	c := elastic.New(elastic.Options{
-		Min: f.least, Max: f.most, Word: word, Program: hex.EncodeToString(program),
+		Min: f.least, Max: f.most, Word: word, Program: hex.EncodeToString(program), Flags: strings.Join(o.workers.terms(), " "),
 		Tell: func(line string) { e.Log.Info(line) }, Lost: n.lost,
 	})
 	served := make(chan error, 1)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -56,7 +57,7 @@ func (o *trainOptions) elasticWork(e *cli.Env, actions *signals, spec cpe.Spec) 
 	o.events.among = true
 	defer o.events.done()
 	defer func() { t.free() }()
-	w := elastic.Worker{Coordinator: self.Coordinator, Word: self.Word, Program: hex.EncodeToString(program), Host: host, PID: os.Getpid(), Network: &roads{to: self.Coordinator}}
+	w := elastic.Worker{Coordinator: self.Coordinator, Word: self.Word, Program: hex.EncodeToString(program), Flags: strings.Join(o.workers.terms(), " "), Host: host, PID: os.Getpid(), Network: &roads{to: self.Coordinator}}
 	err = w.Run(t)
 	if errors.Is(err, elastic.ErrEnded) && o.elastic.join == "" {
 		t.free()

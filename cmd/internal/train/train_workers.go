@@ -159,6 +159,7 @@ func (w *workerFlags) team(t topology.Transport, layout topology.Layout, now fun
 	}
 	return &solver.Team{
 		Transport: t, Strategy: w.strategy, Tau: w.tau, Rho: w.rho, CheckEvery: w.checkEvery, BucketBytes: int(w.bucketMB * cli.BytesPerMB),
+		Terms: w.terms(),
 		NewReducer: func(n int, tree bool) solver.Reducer {
 			if tree {
 				return topology.NewAllReduce(t, topology.NewSchedule("binomial_tree", layout, n))
@@ -168,6 +169,14 @@ func (w *workerFlags) team(t topology.Transport, layout topology.Layout, now fun
 			}
 			return topology.NewAllReduce(t, topology.NewSchedule(w.algorithm(layout, n), layout, n))
 		},
+	}
+}
+
+// terms are the flags that all workers must give alike: others would wait for messages that never come, or average by other rules.
+func (w *workerFlags) terms() []string {
+	return []string{
+		"-workers_strategy " + w.strategy, fmt.Sprint("-tau ", w.tau), fmt.Sprint("-rho ", w.rho), "-allreduce " + w.allreduce,
+		fmt.Sprint("-bucket_mb ", w.bucketMB), fmt.Sprint("-check_every ", w.checkEvery),
 	}
 }
 

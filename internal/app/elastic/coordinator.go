@@ -14,6 +14,7 @@ type Options struct {
 	Min, Max int    // the least number of workers with which the training goes on, and the largest
 	Word     string // the secret that workers must know
 	Program  string // the sum of the program; "": any
+	Flags    string // those that all workers must give alike
 	// Tell receives lines for the log.
 	Tell func(line string)
 	// Lost, if not nil, is told of each worker that is lost, so that one that is only stopped can be ended.
@@ -146,6 +147,8 @@ func (c *Coordinator) admit(m *member, hello message) {
 		why = "it does not know the training's word"
 	case c.Program != "" && hello.Program != c.Program:
 		why = "it runs another program than the coordinator: install the same release on all computers"
+	case hello.Flags != c.Flags:
+		why = fmt.Sprintf("it was started with %s, the training with %s", cmp.Or(hello.Flags, "no flags"), cmp.Or(c.Flags, "none"))
 	case len(c.members) >= c.Max:
 		why = fmt.Sprintf("there are %d workers already, the largest number of -elastic", c.Max)
 	case c.ending:

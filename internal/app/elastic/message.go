@@ -36,9 +36,9 @@ const (
 // message is a line of JSON. Kind says which fields count.
 type message struct {
 	Kind string
-	// hello: who the worker is. Word is the secret of the training, Program the sum of the worker's program.
-	Word, Host, Program, Address string `json:",omitempty"`
-	PID                          int    `json:",omitempty"`
+	// hello: who the worker is. Word is the secret of the training, Program the sum of the worker's program, and Flags are those that all must give alike.
+	Word, Host, Program, Flags, Address string `json:",omitempty"`
+	PID                                 int    `json:",omitempty"`
 	// ready and beat: iterations that the worker has completed, -1 before it has any state. ready: the version of its state
 	Iteration, Version int
 	// epoch: its number, the worker's rank, the addresses and computers of all by rank, the iterations and versions that each has, and the rank with the state

@@ -45,6 +45,7 @@ type Training interface {
 type Worker struct {
 	Coordinator   string // address
 	Word, Program string
+	Flags         string // those that all workers must give alike
 	Host          string // the name of this computer
 	PID           int
 	Network       Network
@@ -97,7 +98,7 @@ func (w *Worker) follow(t Training) (again bool, err error) {
 	defer close(s.quit)
 	defer s.line.close()
 	defer conn.Close()
-	s.line.send(message{Kind: kindHello, Word: w.Word, Host: w.Host, Program: w.Program, Address: w.address, PID: w.PID})
+	s.line.send(message{Kind: kindHello, Word: w.Word, Host: w.Host, Program: w.Program, Flags: w.Flags, Address: w.address, PID: w.PID})
 	go s.beat()
 	go s.listen()
 	return s.run()
