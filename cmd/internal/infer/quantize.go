@@ -182,17 +182,17 @@ func (j *quantizeJob) path(ending string) string {
 	return filepath.Join(j.options.folder, strings.TrimSuffix(filepath.Base(j.options.model), filepath.Ext(j.options.model))+ending)
 }
 
-// write writes the net and its weights.
+// write writes the net and its weights. The weights are first, which need nearly all of the space: a disk that is full leaves an earlier pair as it is.
 func (j *quantizeJob) write() error {
-	text := fmt.Sprintf("# Written by swcaffe quantize -model %s -weights %s -iterations %d -method %s; its weights are in %s.\n",
-		j.options.model, j.options.weights, j.options.iterations, j.options.method, filepath.Base(j.path(".caffemodel")))
-	if err := j.env.WriteFile(j.path(".prototxt"), append([]byte(text), swproto.MarshalText(j.result.Net)...)); err != nil {
-		return err
-	}
 	if j.options.int8 {
 		if err := quantise.StoreInt8(j.result); err != nil {
 			return err
 		}
 	}
-	return j.env.WriteBinary(j.path(".caffemodel"), j.result.Weights)
+	if err := j.env.WriteBinary(j.path(".caffemodel"), j.result.Weights); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("# Written by swcaffe quantize -model %s -weights %s -iterations %d -method %s; its weights are in %s.\n",
+		j.options.model, j.options.weights, j.options.iterations, j.options.method, filepath.Base(j.path(".caffemodel")))
+	return j.env.WriteFile(j.path(".prototxt"), append([]byte(text), swproto.MarshalText(j.result.Net)...))
 }
