@@ -12,8 +12,8 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
-// NewestState returns the state of the latest iteration that runs of a solver's file have written and that is whole: it can be read, and the
-// weights that it names are there. It is "" if there is none. tell gets a line for each later state that is not whole.
+// NewestState returns the state of the latest iteration that runs of a solver's file have written and that is whole: it and the weights that it
+// names can be read. It is "" if there is none. tell gets a line for each later state that is not whole.
 func NewestState(file *swproto.Solver, tell func(line string)) (string, error) {
 	dir, base := filepath.Split(SnapshotPrefix(file))
 	entries, err := os.ReadDir(filepath.Join(dir, "."))
@@ -59,13 +59,11 @@ func checkState(path string) error {
 	if state.LearnedNet == nil {
 		return nil
 	}
-	info, err := os.Stat(learnedNet(path, state.GetLearnedNet()))
+	weights, err := openWeights(nil, learnedNet(path, state.GetLearnedNet()))
 	if err != nil {
 		return fmt.Errorf("%s: its weights: %w", path, err)
 	}
-	if info.Size() == 0 {
-		return fmt.Errorf("%s: its weights: %s is empty", path, state.GetLearnedNet())
-	}
+	weights.Close()
 	return nil
 }
 

@@ -44,7 +44,7 @@ func write(path string, f *hdf5.File) error {
 	return swproto.WriteFileAtomic(path, func(temporary *os.File) error { return hdf5.Write(temporary.Name(), f) })
 }
 
-// ReadWeights reads weights for a net. Layers get the net's names for their groups. Weights missing in the file are nil.
+// ReadWeights reads weights for a net. Layers get the net's names for their groups, without a net those of the groups. Weights missing in the file are nil.
 func ReadWeights(path string, n *swnet.Net) (*swproto.Weights, error) {
 	sets, err := hdf5.Read(path, func(name string) bool { return name == "/data" || strings.HasPrefix(name, "/data/") })
 	if err != nil {
@@ -71,8 +71,10 @@ func ReadWeights(path string, n *swnet.Net) (*swproto.Weights, error) {
 		}
 		l.Blobs[index] = blobProto(s)
 	}
-	if err := nameLayers(p.Layer, n); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if n != nil {
+		if err := nameLayers(p.Layer, n); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	return &swproto.Weights{Param: p, Unshared: true}, nil
 }
