@@ -26,6 +26,9 @@ func (v *Solver) rescue(cause error) error {
 	err := relay.Error(func() error { return v.storeAnywhere(cause) })
 	if err != nil {
 		v.unkept = err.Error()
+		if v.stateless != "" {
+			v.unkept += "; weights without a state are in " + v.stateless
+		}
 	}
 	return errors.Join(cause, err)
 }

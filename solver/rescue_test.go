@@ -302,6 +302,48 @@ func TestSnapshotIsTriedAgain(t *testing.T) {
 	}
 }
 
+// TestWeightsOnAFullDisk: on a disk that has room for one file more than whole snapshots, the last weights are kept, not those of the first snapshot
+// without a state.
+func TestWeightsOnAFullDisk(t *testing.T) {
+	before := pauses
+	defer func() { pauses = before }()
+	pauses = []time.Duration{time.Microsecond, time.Microsecond}
+	for _, tt := range []struct {
+		room int // files
+		want string
+	}{
+		{2, "iter_2.caffemodel iter_2.solverstate"},
+		{3, "iter_2.caffemodel iter_2.solverstate rescue_iter_9.caffemodel"},
+		{4, "iter_2.caffemodel iter_2.solverstate iter_4.caffemodel iter_4.solverstate"},
+		{5, "iter_2.caffemodel iter_2.solverstate iter_4.caffemodel iter_4.solverstate rescue_iter_9.caffemodel"},
+	} {
+		dir := t.TempDir()
+		s := train(t, dir, strings.NewReplacer(`snapshot_best: "loss"`, "snapshot: 2").Replace(rescuedNet))
+		files := func() (names []string) {
+			paths, _ := filepath.Glob(filepath.Join(dir, "s_*iter_*"))
+			for _, p := range paths {
+				names = append(names, strings.TrimPrefix(filepath.Base(p), "s_"))
+			}
+			return names
+		}
+		s.write = func(path string, m proto.Message) error {
+			if len(files()) >= tt.room { // the new file is written beside the old one
+				return fmt.Errorf("cannot write %s: %w", path, syscall.ENOSPC)
+			}
+			return swproto.WriteBinary(path, m)
+		}
+		if err := s.Solve(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("room for %d files: error %v", tt.room, err)
+		}
+		if got := strings.Join(files(), " "); got != tt.want {
+			t.Errorf("room for %d files: %s, want %s", tt.room, got, tt.want)
+		}
+		if last := "_rescue_iter_9.caffemodel"; strings.HasSuffix(tt.want, last[1:]) && !strings.HasSuffix(s.Unkept(), last) {
+			t.Errorf("it does not say that there are weights: %s", s.Unkept())
+		}
+	}
+}
+
 // TestTargets: what a snapshot cannot replace is found before the first iteration, if the run will need the name.
 func TestTargets(t *testing.T) {
 	for _, tt := range []struct {

@@ -1,9 +1,11 @@
 package solver
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -73,13 +75,17 @@ func (v *Solver) writeSnapshot(base string, diff bool) error {
 }
 
 // writeFiles writes weights, with gradients or without, and then the state to files whose names begin with base and mark. In the state, the
-// weights have the name that they have without mark.
-func (v *Solver) writeFiles(base, mark string, diff bool) error {
+// weights have the name that they have without mark. On a full disk, weights of an earlier snapshot whose state could not be written make room for the
+// next attempt.
+func (v *Solver) writeFiles(base, mark string, diff bool) (err error) {
 	model, state := v.weightsFile(base+mark), v.stateFile(base+mark)
 	for _, path := range []string{model, state} {
 		if err := swproto.CheckReplaceable(path); err != nil {
 			return err
 		}
+	}
+	if mark == "" {
+		defer func(earlier string) { v.makeRoom(earlier, model, err) }(v.stateless)
 	}
 	format, writeWeights, writeState := "binary proto", v.writeBinaryWeights, func(path string, s *caffepb.SolverState) error { return v.write(path, s) }
 	if v.param.GetSnapshotFormat() == caffepb.SolverParameter_HDF5 {
@@ -89,8 +95,31 @@ func (v *Solver) writeFiles(base, mark string, diff bool) error {
 	if err := writeWeights(model, diff); err != nil {
 		return err
 	}
+	if mark == "" {
+		v.stateless = model
+	}
 	v.log.Infof("Snapshotting solver state to %s file %s", format, v.stateFile(base))
-	return writeState(state, v.stateProto(v.weightsFile(base)))
+	if err := writeState(state, v.stateProto(v.weightsFile(base))); err != nil {
+		return err
+	}
+	if mark == "" {
+		v.stateless = ""
+	}
+	return nil
+}
+
+// makeRoom removes the weights of an earlier snapshot whose state could not be written, if another snapshot of weights then fails by a full disk.
+func (v *Solver) makeRoom(earlier, model string, failed error) {
+	full := errors.Is(failed, syscall.ENOSPC) || errors.Is(failed, syscall.EDQUOT)
+	if !full || earlier == "" || earlier == model {
+		return
+	}
+	if err := os.Remove(earlier); err == nil {
+		v.log.Infof("Removed %s, which has no state, to make room for later weights", earlier)
+	}
+	if v.stateless == earlier {
+		v.stateless = ""
+	}
 }
 
 func (v *Solver) writeBinaryWeights(path string, diff bool) error {

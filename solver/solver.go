@@ -96,15 +96,16 @@ type Solver struct {
 	watch       *stopwatch
 	report      *reporter
 
-	footing  footing
-	spare    spare
-	write    func(path string, m proto.Message) error // swproto.WriteBinary
-	begun    int                                      // the iteration at which Solve began
-	ending   bool                                     // an error ends the run
-	inMemory bool                                     // the state at the beginning was carried: no file has it
-	alone    bool                                     // the team is gone: this worker writes the snapshot
-	unkept   string                                   // why there is no snapshot of what was trained; see Unkept
-	late     late                                     // a snapshot that could not be written
+	footing   footing
+	spare     spare
+	write     func(path string, m proto.Message) error // swproto.WriteBinary
+	begun     int                                      // the iteration at which Solve began
+	ending    bool                                     // an error ends the run
+	inMemory  bool                                     // the state at the beginning was carried: no file has it
+	alone     bool                                     // the team is gone: this worker writes the snapshot
+	unkept    string                                   // why there is no snapshot of what was trained; see Unkept
+	late      late                                     // a snapshot that could not be written
+	stateless string                                   // the weights of the last snapshot that this run has begun, if they have no state
 
 	restored bool                 // a snapshot was restored since the last run of iterations
 	kept     *caffepb.WorkerState // the worker's own state in that snapshot; nil if absent
