@@ -37,6 +37,7 @@ type logFile struct {
 	name   string
 	size   int64
 	failed bool      // creating the file has failed
+	lossy  bool      // lines were lost, which stderr was told
 	full   time.Time // after a full disk: no writing until this time
 }
 
@@ -91,7 +92,7 @@ func (g *logFiles) add(severity int, line []byte, flush bool) {
 		err = f.out.Flush()
 	}
 	if err != nil {
-		f.out.Reset(f.to) // the unwritten text is lost
+		g.lose(f, err)
 		if g.flags.stopIfFull && errors.Is(err, syscall.ENOSPC) {
 			f.full = now.Add(time.Duration(g.flags.bufSecs) * time.Second)
 		}
@@ -147,9 +148,20 @@ func (g *logFiles) flush() {
 	defer g.mu.Unlock()
 	g.timer = nil
 	for i := range g.files {
-		if f := &g.files[i]; f.to != nil && f.out.Flush() != nil {
-			f.out.Reset(f.to)
+		if f := &g.files[i]; f.to != nil {
+			if err := f.out.Flush(); err != nil {
+				g.lose(f, err)
+			}
 		}
+	}
+}
+
+// lose drops the unwritten text of a file. It tells stderr once, which may be all that is read of a run whose log is in files.
+func (g *logFiles) lose(f *logFile, err error) {
+	f.out.Reset(f.to)
+	if !f.lossy {
+		f.lossy = true
+		fmt.Fprintf(g.stderr, "Lines of the log are lost: %v\n", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package glog
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"flag"
@@ -205,6 +206,29 @@ func TestMaxLogSize(t *testing.T) {
 	slices.Sort(found)
 	if target, err := os.Readlink(filepath.Join(dir, "caffe.INFO")); err != nil || target != filepath.Base(found[1]) {
 		t.Errorf("the link names %q, %v; the newest file is %s", target, err, found[1])
+	}
+}
+
+// TestLogOnAFullDisk: stderr is told once that a log file cannot be written, by a line that is written at once or by one that has waited.
+func TestLogOnAFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, severity := range []int{severityInfo, severityError} {
+		var out strings.Builder
+		g := newLogFiles(&Flags{bufLevel: severityInfo, bufSecs: 3600}, "caffe", &out)
+		for i := range severity + 1 {
+			g.files[i] = logFile{to: full, out: bufio.NewWriter(full)}
+		}
+		for range 3 {
+			g.write(severity, []byte("line\n"))
+			g.flush()
+		}
+		if want := "Lines of the log are lost: write /dev/full: no space left on device\n"; strings.ReplaceAll(out.String(), want, "") != "" || strings.Count(out.String(), want) != severity+1 {
+			t.Errorf("severity %d: stderr has %q", severity, out.String())
+		}
 	}
 }
 
