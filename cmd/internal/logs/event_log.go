@@ -52,9 +52,9 @@ func (l *eventLog) take(e events.Event) {
 		point := func(v events.Number) logPoint { return logPoint{at.iteration, at.seconds, float64(v)} }
 		l.log.losses = append(l.log.losses, point(b.Smoothed))
 		l.log.rates = append(l.log.rates, point(b.Rate))
-		l.log.train.addOutputs(at, l.rate, b.Outputs)
+		l.log.train.addOutputs(at, 0, l.rate, b.Outputs)
 	case *events.Test:
-		l.log.test.addOutputs(logPoint{iteration: b.Iteration, seconds: l.seconds()}, l.rate, b.Outputs)
+		l.log.test.addOutputs(logPoint{iteration: b.Iteration, seconds: l.seconds()}, b.Net, l.rate, b.Outputs)
 	}
 }
 
@@ -83,8 +83,8 @@ func (l *eventLog) seconds() float64 {
 }
 
 // addOutputs adds a row with the outputs of a net.
-func (t *outputTable) addOutputs(at logPoint, rate float64, outputs []events.Value) {
-	row := &outputRow{iteration: at.iteration, seconds: at.seconds, rate: rate, values: map[string]float64{}}
+func (t *outputTable) addOutputs(at logPoint, net int, rate float64, outputs []events.Value) {
+	row := &outputRow{iteration: at.iteration, net: net, seconds: at.seconds, rate: rate, values: map[string]float64{}}
 	for _, o := range outputs {
 		t.name(o.Name, o.Weight != 0)
 		row.values[o.Name] = float64(o.Value)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -24,6 +25,7 @@ var PlotLog = cli.Command{
 colour in all panels. A cross marks where a value became NaN or infinite, a triangle where a log that diverges leaves the range of the others. CHART is one of the numbers of Caffe's
 plot_training_log.py, or a list of panels, separated by commas: loss, accuracy, lr, or the name of an output of the net. "all" means
 loss,accuracy,lr, without panels for which the logs have no values. A LOGFILE may be - for standard input.
+Each test net has a curve of its own. Of a log to which resumed runs have been appended, curves over iterations show what was computed last.
 
   0  test accuracy by iterations       4  train learning rate by iterations
   1  test accuracy by seconds          5  train learning rate by seconds
@@ -184,6 +186,9 @@ func (l *trainingLog) curves(c chart) []curve {
 	var list []curve
 	add := func(name string, dashed bool, points []logPoint) {
 		line, broken := curve{name: name, dashed: dashed}, true
+		if !c.seconds {
+			points = withoutReplaced(points)
+		}
 		for _, p := range points {
 			x := float64(p.iteration)
 			if c.seconds {
@@ -224,12 +229,32 @@ func (l *trainingLog) curves(c chart) []curve {
 			continue
 		}
 		for _, name := range side.table.names {
-			if side.table.shows(c.what, name, side.phase) {
-				add(strings.ToLower(side.phase)+" "+name, side.phase == "Train", side.table.points(name))
+			if !side.table.shows(c.what, name, side.phase) {
+				continue
+			}
+			nets := side.table.points(name)
+			for _, net := range slices.Sorted(maps.Keys(nets)) {
+				title := strings.ToLower(side.phase) + " " + name
+				if net > 0 {
+					title += fmt.Sprintf(" (net #%d)", net)
+				}
+				add(title, side.phase == "Train", nets[net])
 			}
 		}
 	}
 	return list
+}
+
+// withoutReplaced leaves out the points that a resumed run, whose log follows in the same file, has computed again.
+func withoutReplaced(points []logPoint) []logPoint {
+	var kept []logPoint
+	for _, p := range points {
+		for len(kept) > 0 && kept[len(kept)-1].iteration >= p.iteration {
+			kept = kept[:len(kept)-1]
+		}
+		kept = append(kept, p)
+	}
+	return kept
 }
 
 // shows reports whether an output belongs to a chart. Accuracies are recognised by their names. Losses are the outputs that count
@@ -246,12 +271,13 @@ func (t *outputTable) shows(what, name, phase string) bool {
 	return name == what
 }
 
-func (t *outputTable) points(name string) []logPoint {
-	var list []logPoint
+// points returns the values of an output, by the number of its test net.
+func (t *outputTable) points(name string) map[int][]logPoint {
+	nets := map[int][]logPoint{}
 	for _, row := range t.rows {
 		if v, ok := row.values[name]; ok {
-			list = append(list, logPoint{row.iteration, row.seconds, v})
+			nets[row.net] = append(nets[row.net], logPoint{row.iteration, row.seconds, v})
 		}
 	}
-	return list
+	return nets
 }

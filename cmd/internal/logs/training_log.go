@@ -41,6 +41,7 @@ type outputTable struct {
 // outputRow holds a net's outputs at an iteration. An output with several values keeps the last one, as in Caffe's parser.
 type outputRow struct {
 	iteration int
+	net       int // the number of the test net
 	seconds   float64
 	rate      float64 // the learning rate printed last, or the first one; NaN if there is none
 	values    map[string]float64
@@ -54,6 +55,7 @@ var (
 	iterationLine = pattern(`Iteration (\d+)`)
 	rateLine      = pattern(`Iteration \d+, lr = ` + numberPattern)
 	lossLine      = pattern(`Iteration \d+(?: \([^)]*\))?, loss = ` + numberPattern)
+	testLine      = pattern(`Testing net \(#(\d+)\)`)
 	simulatedLine = pattern(`Simulated time: ` + numberPattern)
 	outputLine    = pattern(`(Train|Test) net output #(\d+): (\S+) = ` + numberPattern + `(.*)`)
 )
@@ -141,7 +143,7 @@ const maxLogLine = 1 << 20
 func parseTrainingLog(r io.Reader, year int) (*trainingLog, error) {
 	l := &trainingLog{}
 	clock := &logClock{year: year, simulated: math.NaN()}
-	iteration, rate := -1, math.NaN()
+	iteration, net, rate := -1, 0, math.NaN()
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLogLine)
 	for in.Scan() {
@@ -162,6 +164,9 @@ func parseTrainingLog(r io.Reader, year int) (*trainingLog, error) {
 		if iteration < 0 {
 			continue
 		}
+		if m := testLine().FindStringSubmatch(line); m != nil {
+			net, _ = strconv.Atoi(m[1])
+		}
 		point := logPoint{iteration: iteration, seconds: clock.seconds()}
 		if m := rateLine().FindStringSubmatch(line); m != nil {
 			rate = number(m[1])
@@ -173,7 +178,7 @@ func parseTrainingLog(r io.Reader, year int) (*trainingLog, error) {
 			l.losses = append(l.losses, point)
 		}
 		if m := outputLine().FindStringSubmatch(line); m != nil {
-			l.table(m[1]).add(point, rate, m)
+			l.table(m[1]).add(point, net, rate, m)
 		}
 	}
 	if err := in.Err(); err != nil {
@@ -194,9 +199,9 @@ func (l *trainingLog) table(phase string) *outputTable {
 	return &l.test
 }
 
-// add adds an output line; m are the submatches of outputLine. An output whose number does not exceed the previous one starts a
+// add adds an output line of a net; m are the submatches of outputLine. An output whose number does not exceed the previous one starts a
 // new row: of a later iteration, or of the next test net.
-func (t *outputTable) add(at logPoint, rate float64, m []string) {
+func (t *outputTable) add(at logPoint, net int, rate float64, m []string) {
 	k, err := strconv.Atoi(m[2])
 	if err != nil {
 		return
@@ -205,7 +210,7 @@ func (t *outputTable) add(at logPoint, rate float64, m []string) {
 	if n := len(t.rows); n > 0 && t.rows[n-1].iteration == at.iteration && t.rows[n-1].last < k {
 		row = t.rows[n-1]
 	} else {
-		row = &outputRow{iteration: at.iteration, seconds: at.seconds, rate: rate, values: map[string]float64{}}
+		row = &outputRow{iteration: at.iteration, net: net, seconds: at.seconds, rate: rate, values: map[string]float64{}}
 		t.rows = append(t.rows, row)
 	}
 	name := m[3]
