@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -441,6 +442,53 @@ func TestSlow(t *testing.T) {
 				t.Errorf("the slow rank is named %v after it became slow", waited)
 			case stopped && !regexp.MustCompile(`Lost rank 2 on .*: it has been silent for 5s\nWorkers: 2; .*\nWorkers: 3; `).MatchString(log):
 				t.Errorf("a stopped worker is not lost and taken in again:\n%s", log)
+			}
+			time.Sleep(time.Hour) // what is left ends too
+		})
+	}
+}
+
+// idle is a training that has not begun.
+type idle struct{ Training }
+
+func (idle) Iteration() int { return -1 }
+func (idle) Version() int   { return -1 }
+
+// TestNoCoordinator: at an address where something else answers, closes the connection or is silent, a worker gives up. It does not try without a pause.
+func TestNoCoordinator(t *testing.T) {
+	for what, want := range map[string]string{"SSH-2.0\r\n": "invalid character 'S'", "": "EOF", "silence": "i/o timeout"} {
+		synctest.Test(t, func(*testing.T) {
+			net := &simulated{seed: *seed, made: map[string]int{}, longest: time.Millisecond, listeners: map[string]*simListener{}}
+			l, _ := (&host{net: net, name: "other"}).Listen()
+			connections := 0
+			go func() {
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						return
+					}
+					connections++
+					go func() { _, _ = io.Copy(io.Discard, c) }()
+					if what != "silence" {
+						go func() {
+							_, _ = io.WriteString(c, what)
+							c.Close()
+						}()
+					}
+				}
+			}()
+			begun := time.Now()
+			w := Worker{Coordinator: "other", Word: "word", Host: "here", PID: 1, Network: &host{net: net, name: "here"}}
+			err := w.Run(idle{})
+			l.Close()
+			if want := "what answers at other is no coordinator of a training: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%q: error %v, want %s", what, err, want)
+			}
+			if !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("%q: error %v, want %s", what, err, want)
+			}
+			if spent := time.Since(begun); connections > 21 || spent > time.Minute {
+				t.Errorf("%q: %d connections in %v", what, connections, spent)
 			}
 			time.Sleep(time.Hour) // what is left ends too
 		})

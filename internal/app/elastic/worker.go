@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"github.com/swcaffe/swcaffe/topology"
@@ -54,6 +55,7 @@ type Worker struct {
 	early    []arrival // of an epoch that has not begun here
 	closed   chan struct{}
 	address  string
+	known    bool // the coordinator has been heard
 }
 
 // ErrEnded is the error of a worker whose training ends because of another one. Its text says why.
@@ -69,30 +71,42 @@ func (w *Worker) Run(t Training) error {
 	w.address, w.arrivals, w.closed = l.Addr().String(), make(chan arrival), make(chan struct{})
 	defer close(w.closed)
 	go w.answer(l)
-	for {
+	for tried := time.Now(); ; {
 		again, err := w.follow(t)
-		if !again {
+		switch {
+		case !again:
 			return err
+		case err == nil:
+			tried, w.known = time.Now(), true
+			continue
+		case w.known && errors.Is(err, os.ErrDeadlineExceeded): // a coordinator that is stopped
+		case time.Since(tried) >= returns:
+			return w.giveUp(t, fmt.Errorf("what answers at %s is no coordinator of a training: %w", w.Coordinator, err))
 		}
+		time.Sleep(beat)
 	}
+}
+
+// giveUp returns the error of a worker without a coordinator, once it has kept what it has trained.
+func (w *Worker) giveUp(t Training, err error) error {
+	if t.Iteration() > 0 {
+		t.Rescue(err)
+	}
+	return err
 }
 
 // returns is how long a worker that has lost the coordinator tries to come back: it was stopped so long that it counted as lost, or the
 // coordinator has ended.
 const returns = 10 * time.Second
 
-// follow does what the coordinator says until the training ends. again says that the connection was lost.
+// follow does what the coordinator says until the training ends. again says that the connection was lost, with an error if nothing was heard before.
 func (w *Worker) follow(t Training) (again bool, err error) {
 	conn, err := w.Network.Dial(w.Coordinator)
 	for begun := time.Now(); err != nil && time.Since(begun) < returns; conn, err = w.Network.Dial(w.Coordinator) {
 		time.Sleep(beat)
 	}
 	if err != nil {
-		err = fmt.Errorf("the coordinator at %s cannot be reached any more: %w", w.Coordinator, err)
-		if t.Iteration() > 0 {
-			t.Rescue(err)
-		}
-		return false, err
+		return false, w.giveUp(t, fmt.Errorf("the coordinator at %s cannot be reached any more: %w", w.Coordinator, err))
 	}
 	s := &session{w: w, t: t, line: newLine(conn), heard: make(chan message), quit: make(chan struct{})}
 	defer close(s.quit)
@@ -110,6 +124,7 @@ type session struct {
 	t     Training
 	line  *line
 	heard chan message // closed when the connection is lost
+	lost  error        // why it is lost, if nothing was heard before
 	quit  chan struct{}
 
 	result chan error    // of the epoch that is under way; nil: none
@@ -132,7 +147,9 @@ func (s *session) beat() {
 }
 
 func (s *session) listen() {
-	_ = s.line.receive(orphaned, func(m message) {
+	answered := false
+	err := s.line.receive(orphaned, func(m message) {
+		answered = true
 		if m.Kind != kindBeat {
 			select {
 			case s.heard <- m:
@@ -140,6 +157,9 @@ func (s *session) listen() {
 			}
 		}
 	})
+	if !answered {
+		s.lost = err
+	}
 	close(s.heard)
 }
 
@@ -151,7 +171,7 @@ func (s *session) run() (again bool, err error) {
 			switch {
 			case !ok:
 				s.stop()
-				return true, nil
+				return true, s.lost
 			case m.Kind == kindEnd:
 				return false, s.end(m)
 			case m.Kind == kindOver && s.over != nil && m.Epoch == s.epoch:
