@@ -7,8 +7,8 @@ Memory. A numpy array of a blob is a view of the engine's memory. The array's ba
 last array that refers to it is gone: longer than the blob, its net and its solver if need be. If a blob grows in a reshape, or
 begins to share another's memory, views made before keep the old memory with its last values and no longer follow the blob.
 
-Processes. The library's threads do not survive os.fork, so every call in a forked child raises RuntimeError. Memory that a child
-inherits stays readable.
+Processes. The library is loaded when it is first used. Its threads do not survive os.fork: in a child of a process that has used it, every
+call raises RuntimeError. Memory that such a child inherits stays readable.
 
 Exceptions. Python code that the library calls (layers, callbacks) may raise. The exception is put aside, the library returns an
 error with its key, and the caller of the library raises the exception itself, with its traceback and a note where it happened.
@@ -34,12 +34,9 @@ def _path():
     return os.environ.get('SWCAFFE_LIBRARY') or os.path.join(os.path.dirname(os.path.abspath(__file__)), 'libswcaffe.' + ending)
 
 
-def _load():
-    path = _path()
-    if not os.path.exists(path):
-        raise ImportError('%s is missing: build it with "go build -buildmode=c-shared -o %s ./cmd/libswcaffe" in the folder of swcaffe\'s '
-                          'sources, or install the wheel' % (path, path))
-    return ctypes.CDLL(path)
+if not os.path.exists(_path()):
+    raise ImportError('%s is missing: build it with "go build -buildmode=c-shared -o %s ./cmd/libswcaffe" in the folder of swcaffe\'s '
+                      'sources, or install the wheel' % (_path(), _path()))
 
 
 class View(ctypes.Structure):
@@ -71,30 +68,51 @@ _SIGNATURES = {
 
 
 class _Functions:
-    """The library's functions, without the sw_ of their names."""
+    """The library's functions, without the sw_ of their names. The first use of one loads the library."""
 
-    def __init__(self, library):
-        self.library = library
+    def __init__(self):
+        self.begun = False  # the library's threads may be there
+        self.lock = threading.RLock()
+
+    def __getattr__(self, name):
+        if name not in _SIGNATURES:
+            raise AttributeError(name)
+        with self.lock:
+            if name not in vars(self):
+                self.load()
+        return vars(self)[name]
+
+    def load(self):
+        """Load the library and start it."""
+        self.begun = True
+        library = ctypes.CDLL(_path())
+        loaded = {}
         for name, (result, *arguments) in _SIGNATURES.items():
-            f = getattr(library, 'sw_' + name)
+            f = loaded[name] = getattr(library, 'sw_' + name)
             f.restype, f.argtypes = result, arguments
-            setattr(self, name, f)
+        loaded['start'](_event)
+        variables = {k: v for k, v in os.environ.items() if k.startswith(('GLOG_', 'GOOGLE_LOG_', 'SWCAFFE_', 'TERM'))}
+        loaded['free'](loaded['call'](b'environment', json.dumps(variables).encode()))
+        vars(self).update(loaded)
 
     def end(self):
         """Objects that are dropped from now on are not released."""
         self.release = self.forget = lambda _: None
 
 
-_forked = False  # this process is a child of the one that has imported the module
+_forked = False  # this process is a child of one that has used the library
 
 
 def _refuse(*_):
-    raise RuntimeError('caffe cannot be used in a forked process: its threads are only in the parent. Use the start method "spawn" '
-                       '(multiprocessing.set_start_method("spawn")), or import caffe only in the child')
+    raise RuntimeError('caffe cannot be used in a forked process whose parent has used it: its threads are only in the parent. Use the start method '
+                       '"spawn" (multiprocessing.set_start_method("spawn")), or nets, solvers and messages only in the children')
 
 
 def _after_fork():
     global _forked
+    functions.lock = threading.RLock()
+    if not functions.begun:
+        return
     _forked = True
     for name in _SIGNATURES:
         setattr(functions, name, _refuse)
@@ -102,11 +120,12 @@ def _after_fork():
 
 
 def _at_exit():
-    functions.stop()
+    if 'stop' in vars(functions) and not _forked:
+        functions.stop()
     functions.end()
 
 
-functions = _Functions(_load())
+functions = _Functions()
 if hasattr(os, 'register_at_fork'):
     os.register_at_fork(after_in_child=_after_fork)
 atexit.register(_at_exit)
@@ -249,10 +268,6 @@ def _event(op, key, text, flags, count, exception):
     if _forked:  # in a layer or callback; the engine's threads, to which this function would return, are in the parent
         sys.stderr.write('caffe: a forked process has left the layer or callback in which it began. It ends here\n')
         os._exit(1)
-
-
-functions.start(_event)
-call('environment', {k: v for k, v in os.environ.items() if k.startswith(('GLOG_', 'GOOGLE_LOG_', 'SWCAFFE_', 'TERM'))})
 
 
 _signals = sorted(_signal.valid_signals()) if hasattr(_signal, 'valid_signals') else [_signal.SIGINT]

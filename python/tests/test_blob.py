@@ -244,6 +244,28 @@ print('parent')
         self.assertEqual(out.split(), ['True'] * 5 + ['parent'])
 
     @unittest.skipUnless(hasattr(os, 'fork'), 'no fork on this system')
+    def test_fork_before_use(self):
+        """A program that only imports the module and makes layers' classes forks children that open nets, as scripts with a Pool do."""
+        out = self.python('''
+import multiprocessing, sys, caffe, caffe.io, caffe.dnn
+from caffe import layers as L, params as P
+try:
+    from caffe.proto import caffe_pb2
+except ImportError:  # no protobuf
+    pass
+class Layer(caffe.Layer): pass
+caffe.set_mode_cpu()
+caffe.io.Transformer({'data': (1, 3, 4, 4)}).set_transpose('data', (2, 0, 1))
+def loss(file):
+    caffe.set_random_seed(1)
+    return float(caffe.Net(file, caffe.TRAIN).forward()['loss'])
+with multiprocessing.get_context('fork').Pool(2) as pool:
+    print(len(set(pool.map(loss, [sys.argv[1]] * 3))))
+print(loss(sys.argv[1]) > 0)
+''', self.write(SMALL))
+        self.assertEqual(out.split(), ['1', 'True'])
+
+    @unittest.skipUnless(hasattr(os, 'fork'), 'no fork on this system')
     def test_fork_in_a_layer(self):
         """A layer may fork processes that end by themselves, as prefetching data layers do. One that returns to the engine ends."""
         self.write('''import os, sys, caffe

@@ -41,6 +41,12 @@ class TestMessages(unittest.TestCase):
         with self.assertRaises(text_format.ParseError):
             text_format.Parse('nam: "n"', caffe_pb2.NetParameter())
 
+    def test_import_star(self):
+        """The names are there for import *, which comes before any other use."""
+        code = 'from caffe.proto.caffe_pb2 import *\nprint(NetParameter().name == "", TRAIN, Phase.Name(TEST))'
+        run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+        self.assertEqual((run.returncode, run.stdout), (0, 'True 0 TEST\n'), run.stderr)
+
     def test_attribute_of_caffe(self):
         self.assertIs(caffe.proto.caffe_pb2, caffe_pb2)
         with self.assertRaises(AttributeError):
