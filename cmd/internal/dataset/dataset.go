@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -113,10 +114,14 @@ type datasetKind struct {
 	items   string                         // the items counted by -train and -test
 	outputs func(*datasetOptions) []string // endings of the outputs' names: DIR/KIND_ending
 	write   func(context.Context, *datasetJob) error
+	flags   []string // those of someFlags that mean something for this kind
 
 	published bool
 	counts    [2]int // of a published set: the numbers of training and test items
 }
+
+// someFlags are the flags that mean something for some kinds only.
+var someFlags = []string{"from", "hdf5", "idx", "text", "streams", "size", "encoding", "masks", "files"}
 
 // datasetKinds lists the kinds in the order of the help text.
 func datasetKinds() suggest.Table[datasetKind] {
@@ -214,17 +219,24 @@ func dataset(e *cli.Env, o *datasetOptions) error {
 	return err
 }
 
-// settle takes all items of a published set where the command line names no number, and refuses flags of published sets for others.
+// settle takes all items of a published set where the command line names no number, and refuses flags of other kinds.
 func (o *datasetOptions) settle(kind *datasetKind) error {
 	for i, count := range []*int{&o.train, &o.test} {
 		if name := []string{"train", "test"}[i]; kind.published && !o.given(name) {
 			*count = kind.counts[i]
 		}
 	}
-	for _, name := range []string{"from", "hdf5", "idx"} {
-		if !kind.published && o.given(name) {
-			return cli.Usagef("-%s is for published sets; %s is drawn or read from a text", name, kind.name)
+	for _, name := range someFlags {
+		if !o.given(name) || slices.Contains(kind.flags, name) {
+			continue
 		}
+		var takers []string
+		for _, k := range datasetKinds().Entries {
+			if slices.Contains(k.flags, name) {
+				takers = append(takers, k.name)
+			}
+		}
+		return cli.Usagef("-%s is for %s, not for %s", name, strings.Join(takers, ", "), kind.name)
 	}
 	return nil
 }

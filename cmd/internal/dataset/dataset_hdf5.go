@@ -25,7 +25,7 @@ func fixed(names []string) func(*datasetOptions) []string {
 
 var pointsKind = datasetKind{name: "points", items: "points", outputs: fixed(hdf5Outputs), write: writePoints}
 
-var textKind = datasetKind{name: "text", items: "characters", outputs: fixed(hdf5Outputs), write: writeText}
+var textKind = datasetKind{name: "text", items: "characters", outputs: fixed(hdf5Outputs), write: writeText, flags: []string{"text", "streams"}}
 
 // writeRows writes a part's datasets, and the list file with the name of its HDF5 file.
 func writeRows(j *datasetJob, part string, sets ...hdf5.Dataset) error {

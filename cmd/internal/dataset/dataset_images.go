@@ -39,8 +39,11 @@ func (s imageSet) kind() datasetKind {
 	if s.classes != nil {
 		outputs = append(outputs, namesOutput)
 	}
+	if s.hasFiles() {
+		k.flags = []string{"files"}
+	}
 	k.outputs = func(o *datasetOptions) []string {
-		if o.files && s.hasFiles() {
+		if o.files {
 			return append(slices.Clone(outputs), filesOutput)
 		}
 		return outputs
@@ -50,9 +53,6 @@ func (s imageSet) kind() datasetKind {
 
 // writeImages writes the databases of both parts, and the mean of the training images.
 func writeImages(ctx context.Context, j *datasetJob, set imageSet) error {
-	if j.files && !set.hasFiles() {
-		return fmt.Errorf("-files: %s has no image files; digits, shapes, objects, mnist and fashion_mnist have", set.name)
-	}
 	if set.classes != nil {
 		if err := os.WriteFile(j.temporary(namesOutput), []byte(strings.Join(set.classes, "\n")+"\n"), 0o666); err != nil {
 			return err

@@ -27,7 +27,7 @@ const (
 // objectsKind is the set for detectors: AnnotatedDatum records; with -masks also pairs of Datum records, images and their masks; with
 // -files also the images, masks and annotations as files.
 var objectsKind = datasetKind{
-	name: "objects", items: "images", write: writeObjects,
+	name: "objects", items: "images", write: writeObjects, flags: []string{"size", "encoding", "masks", "files"},
 	outputs: func(o *datasetOptions) []string {
 		names := []string{"train_lmdb", "test_lmdb", labelMapOutput}
 		if o.masks {

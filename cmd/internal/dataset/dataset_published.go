@@ -64,6 +64,7 @@ func (s *publishedSet) kind() datasetKind {
 	k := s.images(nil).kind()
 	rendered := k.outputs
 	k.counts, k.published = s.counts, true
+	k.flags = append(k.flags, "from", "hdf5", "idx")
 	k.outputs = func(o *datasetOptions) []string {
 		outputs := slices.Clone(rendered(o))
 		if o.hdf5 {
