@@ -15,6 +15,7 @@ import (
 
 	"github.com/swcaffe/swcaffe/data/digits"
 	"github.com/swcaffe/swcaffe/data/hdf5"
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/base/pages"
 )
 
@@ -260,17 +261,17 @@ const maxDepth = 3
 // findIDX lists the files in a folder and below by the name in idxNames that theirs is a spelling of.
 func findIDX(ctx context.Context, folder string) (map[string][]string, error) {
 	found := map[string][]string{}
-	root := filepath.Clean(folder) + string(filepath.Separator) // a link to a folder is followed
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	root := filepath.Clean(folder)
+	err := regular.Walk(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return errInterrupted
-		case err != nil && filepath.Clean(path) == filepath.Clean(folder):
+		case err != nil && path == root:
 			return err
 		case err != nil: // a folder that may not be read holds none of the files, as far as can be known
 			return nil
 		case d.IsDir():
-			if strings.Count(strings.TrimPrefix(path, root), string(filepath.Separator)) >= maxDepth {
+			if below, err := filepath.Rel(root, path); err != nil || strings.Count(below, string(filepath.Separator)) >= maxDepth {
 				return fs.SkipDir
 			}
 			return nil

@@ -93,16 +93,16 @@ func listFolder(e *cli.Env, root string) (classFiles, error) {
 
 // listClass lists the files below a class's folder, in alphabetical order.
 func listClass(folder string) (files []string, err error) {
-	err = fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+	err = regular.Walk(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s: %w", folder, err)
-		case strings.HasPrefix(d.Name(), ".") && path != ".":
+			return err
+		case strings.HasPrefix(d.Name(), ".") && path != folder:
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 		case !d.IsDir():
-			files = append(files, filepath.Join(folder, filepath.FromSlash(path)))
+			files = append(files, path)
 		}
 		return nil
 	})

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/solver/events"
 )
 
@@ -59,7 +60,7 @@ func (b *Board) Scan() error {
 	defer b.mu.Unlock()
 	var errs []error
 	for _, root := range b.roots {
-		errs = append(errs, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		errs = append(errs, regular.Walk(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				errs = append(errs, err)

@@ -113,4 +113,14 @@ func TestRoots(t *testing.T) {
 	if _, err := New([]string{filepath.Join(dir, "none")}); err == nil {
 		t.Error("a folder that does not exist is taken")
 	}
+	linked := filepath.Join(dir, "linked")
+	if err := os.Symlink("p", linked); err != nil {
+		t.Skip(err)
+	}
+	if b, err = New([]string{linked}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := seen(t, b), "e 3"; got != want {
+		t.Errorf("behind a link to a folder: %q, want %q", got, want)
+	}
 }

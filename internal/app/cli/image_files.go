@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
 )
 
-// ImageFiles replaces each folder in a list by the image files below it, in the order of their names. Other files and hidden ones are left out.
+// ImageFiles replaces each folder in a list by the image files below it, in the order of their names. Links to folders are followed. Other files and hidden
+// ones are left out.
 // A file of several that is missing stays in the list, and so does a folder without images: who reads the images names it, as one that is damaged.
 func ImageFiles(list []string) (files []string, err error) {
 	for _, path := range list {
@@ -24,7 +26,7 @@ func ImageFiles(list []string) (files []string, err error) {
 			continue
 		}
 		before := len(files)
-		err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		err = regular.Walk(path, func(file string, d fs.DirEntry, err error) error {
 			switch hidden := strings.HasPrefix(d.Name(), ".") && file != path; {
 			case err != nil:
 				return err

@@ -132,7 +132,7 @@ var allowed = []struct {
 	{"internal/app/timeline", nil},
 	{"internal/app/tensorboard", []string{"proto/", "net", "solver/events"}},
 	{"internal/app/metrics", []string{"solver/events"}},
-	{"internal/app/board", []string{"solver/events"}},
+	{"internal/app/board", []string{"data/regular", "solver/events"}},
 	{"internal/app/page", []string{"internal/app/inspect", "internal/base/origin", "internal/app/netdraw", "proto/", "solver/events", "internal/app/picture", "internal/app/testreport", "internal/app/timeline", "internal/app/modelplot"}},
 	{"internal/app/glog", nil},
 	{"internal/app/launch", nil},
