@@ -71,6 +71,8 @@ func TestPixelsChecksTheCount(t *testing.T) {
 		{Datum{Channels: 1, Height: 2, Width: 2}, "holds 0"},
 		{Datum{Channels: 1 << (bits.UintSize/2 - 1), Height: 1 << (bits.UintSize/2 - 1), Width: 4, Data: make([]byte, 4)}, "holds 4"},
 		{Datum{Height: 2, Width: 2, Data: make([]byte, 4)}, "0 x 2 x 2"},
+		{Datum{Channels: 3, Height: 2, Width: 2, Data: []byte("\xff\xd8\xff\xe0 and so on")}, "holds 14; its data is an image file, for which the record needs encoded: true"},
+		{Datum{Data: []byte("\x89PNG\r\n\x1a\n")}, "width); its data is an image file"},
 		{Datum{Channels: -1, Height: 2, Width: -2, Data: make([]byte, 4)}, "-1 x 2 x -2"},
 		{Datum{Encoded: true, Data: []byte("junk")}, "encoded datum: not a JPEG"},
 	} {

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
@@ -48,7 +49,7 @@ func (d *Datum) Pixels(mode imageio.Mode) (Pixels, error) {
 		StrideC: d.Height * d.Width, StrideY: d.Width, StrideX: 1,
 	}
 	if d.Channels <= 0 || d.Height <= 0 || d.Width <= 0 {
-		return Pixels{}, fmt.Errorf("datum of %d x %d x %d values (channels x height x width)", d.Channels, d.Height, d.Width)
+		return Pixels{}, fmt.Errorf("datum of %d x %d x %d values (channels x height x width)%s", d.Channels, d.Height, d.Width, d.looksEncoded())
 	}
 	have := len(d.Floats)
 	if len(d.Data) > 0 {
@@ -57,7 +58,15 @@ func (d *Datum) Pixels(mode imageio.Mode) (Pixels, error) {
 		p.Floats = d.Floats
 	}
 	if d.Height > have || d.Width > have/d.Height || d.Channels != have/(d.Height*d.Width) || have%(d.Height*d.Width) != 0 {
-		return Pixels{}, fmt.Errorf("datum says %d x %d x %d values (channels x height x width) but holds %d", d.Channels, d.Height, d.Width, have)
+		return Pixels{}, fmt.Errorf("datum says %d x %d x %d values (channels x height x width) but holds %d%s", d.Channels, d.Height, d.Width, have, d.looksEncoded())
 	}
 	return p, nil
+}
+
+// looksEncoded says of a datum whose data begins as a JPEG or PNG file that it is not marked as one.
+func (d *Datum) looksEncoded() string {
+	if bytes.HasPrefix(d.Data, []byte("\xff\xd8\xff")) || bytes.HasPrefix(d.Data, []byte("\x89PNG\r\n")) {
+		return "; its data is an image file, for which the record needs encoded: true"
+	}
+	return ""
 }

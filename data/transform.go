@@ -148,9 +148,12 @@ func (t *Transformer) Transform(dst []float32, shape [3]int, p Pixels, seed, ite
 		return err
 	}
 	if own != shape {
-		return fmt.Errorf("channels %d, height %d, width %d, but the batch has channels %d, height %d, width %d: "+
-			"items of one batch must agree (crop_size or new_height and new_width make them)",
-			own[0], own[1], own[2], shape[0], shape[1], shape[2])
+		remedy := "crop_size or new_height and new_width make them"
+		if own[0] != shape[0] {
+			remedy = "force_color: true or force_gray: true makes encoded images agree in their channels"
+		}
+		return fmt.Errorf("channels %d, height %d, width %d, but the batch has channels %d, height %d, width %d: items of one batch must agree (%s)",
+			own[0], own[1], own[2], shape[0], shape[1], shape[2], remedy)
 	}
 	top, left := t.corner(p, seed, item)
 	mirrored := t.mirrors(seed, item)

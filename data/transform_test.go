@@ -201,6 +201,13 @@ func TestTransformErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "height 7, width 6, but the batch has channels 3, height 2, width 2") {
 		t.Errorf("other shape than the batch: %v", err)
 	}
+	if !strings.Contains(err.Error(), "(crop_size or new_height") {
+		t.Errorf("another height and width: %v", err)
+	}
+	err = tr.Transform(make([]float32, 42), [3]int{1, 7, 6}, planar(0, 3, 7, 6), 0, 0)
+	if err == nil || !strings.Contains(err.Error(), "channels 3, height 7, width 6, but the batch has channels 1") || !strings.Contains(err.Error(), "(force_color: true or") {
+		t.Errorf("other channels: %v", err)
+	}
 }
 
 // Old mean files state their shape in num, channels, height and width, and may hold doubles.

@@ -14,6 +14,8 @@ import (
 	"github.com/swcaffe/swcaffe/data/lmdb"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/layertest"
+	swnet "github.com/swcaffe/swcaffe/net"
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -208,5 +210,26 @@ func TestHDF5BatchesRunAcrossFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		layertest.Equal(t, "labels after SetPosition", f.Top[1].Data(), want[2], 0)
+	}
+}
+
+// TestNoSource: layers that read files say which parameter names none.
+func TestNoSource(t *testing.T) {
+	b := layertest.NewBench(t)
+	for _, layer := range []string{
+		"Data data_param", "AnnotatedData data_param", "HDF5Data hdf5_data_param", "ImageData image_data_param", "DenseImageData dense_image_data_param", "WindowData window_data_param",
+	} {
+		kind, param, _ := strings.Cut(layer, " ")
+		p := &caffepb.NetParameter{}
+		text := fmt.Sprintf("layer { name: 'd' type: %q top: 'x' top: 'y' %s { batch_size: 1 } transform_param { crop_size: 2 } }", kind, param)
+		if kind == "HDF5Data" {
+			text = strings.Replace(text, "transform_param { crop_size: 2 }", "", 1)
+		}
+		if _, err := swproto.UnmarshalText("net", []byte(text), p); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := swnet.New(p, swnet.Options{Device: b.Device(layertest.Engines()[0])}); err == nil || !strings.Contains(err.Error(), param+": source is not set") {
+			t.Errorf("%s: %v", kind, err)
+		}
 	}
 }

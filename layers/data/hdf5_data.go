@@ -43,6 +43,9 @@ func (l *hdf5Data) SetUp(_, top []*blob.Blob) error {
 	if batch < 1 {
 		return fmt.Errorf("hdf5_data_param: batch_size must be positive, it is %d", batch)
 	}
+	if p.GetSource() == "" {
+		return errors.New("hdf5_data_param: source is not set")
+	}
 	var err error
 	if l.window, err = l.Device.Share.Window(batch); err != nil {
 		return fmt.Errorf("hdf5_data_param: %w", err)

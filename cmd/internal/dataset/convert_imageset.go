@@ -86,13 +86,20 @@ func convertImageset(e *cli.Env, o *imagesetOptions) error {
 	return err
 }
 
+// kindOf is the kind of image file that an ending stands for, in whatever spelling.
+func kindOf(ending string) string {
+	return strings.Replace(strings.ToLower(strings.TrimPrefix(ending, ".")), "jpeg", "jpg", 1)
+}
+
 // check checks the options for images.
 func (o *imagesetOptions) check() error {
+	given := o.encodeType
+	o.encodeType = kindOf(given)
 	switch {
 	case o.width < 0 || o.height < 0 || (o.width == 0) != (o.height == 0):
 		return cli.Usagef("-resize_width %d -resize_height %d: both must be given, or none", o.width, o.height)
 	case o.encodeType != "" && o.encodeType != "png" && o.encodeType != "jpg":
-		return cli.Usagef("-encode_type %q: png or jpg", o.encodeType)
+		return cli.Usagef("-encode_type %q: png or jpg", given)
 	}
 	return o.checkResized()
 }

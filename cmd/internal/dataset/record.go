@@ -8,7 +8,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"path/filepath"
-	"strings"
 
 	"github.com/swcaffe/swcaffe/data"
 	"github.com/swcaffe/swcaffe/data/annotation"
@@ -86,7 +85,7 @@ func (o *imagesetOptions) recordOf(r *data.Record, file []byte, annotate annotat
 		im.repaired, err = p.Planes(pixels)
 		return im, err
 	}
-	kind := strings.Replace(strings.ToLower(strings.TrimPrefix(filepath.Ext(r.Name), ".")), "jpeg", "jpg", 1)
+	kind := kindOf(filepath.Ext(r.Name))
 	encoded := file
 	if !resized && !o.gray && (o.encodeType == "" || o.encodeType == kind) {
 		if im.repaired, err = p.Pass(); err != nil {
