@@ -128,9 +128,10 @@ class Transformer:
         return result
 
     def deprocess(self, in_, data):
-        """Return the image (H x W x K) that gives this input: the steps of preprocess but resizing, undone."""
+        """Return the image (H x W x K) that gives this input: the steps of preprocess but resizing, undone. Floats keep their type."""
         self.__check_input(in_)
         result = np.array(data)
+        kind = result.dtype
         if in_ in self.transpose:
             result = result.reshape(result.shape[-len(self.transpose[in_]):])  # one image of a batch, of one channel too
         else:
@@ -145,7 +146,7 @@ class Transformer:
             result = result[np.argsort(self.channel_swap[in_]), :, :]
         if in_ in self.transpose:
             result = result.transpose(np.argsort(self.transpose[in_]))
-        return result
+        return result.astype(kind, copy=False) if kind.kind == 'f' else result
 
     def set_transpose(self, in_, order):
         """Set the order of the image's axes in the input: (2, 0, 1) turns H x W x K into K x H x W."""

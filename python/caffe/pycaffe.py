@@ -115,7 +115,7 @@ class Net(_Held):
         for l in reply['layers']:
             blobs = BlobVec([Blob._of(h) for h in l['blobs']])
             self._layers.append(layers[l['python']] if 'python' in l else _EngineLayer(l['name'], l['type'], blobs))
-        self._losses = reply['losses']
+        self._losses = [float(weight) for weight in reply['losses']]
         self._hooks = {name: [] for name in _HOOKS}
         self._of_solver = False
         self._fed = None

@@ -156,7 +156,10 @@ class TestTransformer(unittest.TestCase):
         expected = (self.image.transpose(2, 0, 1)[::-1] * 255 - np.array([104, 117, 123]).reshape(3, 1, 1)) * 0.5
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
         np.testing.assert_array_equal(self.image, before)
-        np.testing.assert_allclose(self.t.deprocess('data', got[np.newaxis]), self.image, atol=1e-6)
+        back = self.t.deprocess('data', got[np.newaxis])
+        np.testing.assert_allclose(back, self.image, atol=1e-6)
+        self.assertEqual((got.dtype, back.dtype), (np.float32, np.float32))  # in spite of a mean of doubles: OpenCV takes no doubles as colours
+        self.assertEqual(self.t.deprocess('data', got.astype(float)).dtype, float)
 
     def test_swap_of_three(self):
         self.t.set_transpose('data', (2, 0, 1))

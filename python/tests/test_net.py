@@ -80,7 +80,7 @@ class Parts(Case):
         self.assertEqual(net.bottom_names, OrderedDict([('data', []), ('conv', ['data']), ('ip', ['conv']), ('loss', ['ip', 'label'])]))
         self.assertEqual((net._top_ids(0), net._bottom_ids(3)), ([0, 1], [3, 1]))
         self.assertEqual(net.blob_loss_weights, OrderedDict([('data', 0), ('label', 0), ('conv', 0), ('ip', 0), ('loss', 1)]))
-        self.assertEqual(list(net._blob_loss_weights), [0, 0, 0, 0, 1])
+        self.assertEqual(repr(list(net._blob_loss_weights)), '[0.0, 0.0, 0.0, 0.0, 1.0]')
         self.assertEqual([l.type for l in net.layers], ['DummyData', 'Convolution', 'InnerProduct', 'SoftmaxWithLoss'])
         self.assertEqual(list(net.layer_dict), net._layer_names)
         self.assertIs(net.layer_dict['conv'], net.layers[1])
