@@ -21,6 +21,17 @@ def numbers(text):
     return [int(s) for s in text.split(',')] if text else None
 
 
+def check_output(p, path):
+    """End the program, of argument parser p, if the file cannot be written when all is computed."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        p.error('%s: there is no folder %s' % (path, folder))
+    if os.path.isdir(path):
+        p.error('%s is a folder; a file is to be written' % path)
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        p.error('%s: it may not be written' % path)
+
+
 def flags():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('input_file', help='an image, a folder of images, or a .npy file with images (N x H x W x K)')
@@ -43,6 +54,11 @@ def flags():
 def main():
     p = flags()
     args = p.parse_args()
+    check_output(p, args.output_file)
+    labels = None
+    if args.print_results and args.labels_file:
+        with open(args.labels_file) as f:
+            labels = f.read().splitlines()
     mean = np.load(args.mean_file).mean(1).mean(1) if args.mean_file else None
     if args.gpu:
         caffe.set_mode_gpu()
@@ -50,6 +66,10 @@ def main():
         caffe.set_mode_cpu()
     classifier = caffe.Classifier(args.model_def, args.pretrained_model, image_dims=numbers(args.images_dim), mean=mean,
                                   input_scale=args.input_scale, raw_scale=args.raw_scale, channel_swap=numbers(args.channel_swap))
+    if labels is not None:
+        classes = classifier.blobs[classifier.outputs[0]].data[0].size
+        if len(labels) < classes:
+            p.error('%s: %d labels for %d classes' % (args.labels_file, len(labels), classes))
     color = classifier.blobs[classifier.inputs[0]].data.shape[1] != 1
 
     path = os.path.expanduser(args.input_file)
@@ -67,14 +87,10 @@ def main():
     print('Done in %.2f s.' % (time.time() - start))
 
     if args.print_results:
-        labels = [str(i) for i in range(scores[0].size)]
-        if args.labels_file:
-            with open(args.labels_file) as f:
-                labels = f.read().splitlines()
         for name, row in zip(names, scores.reshape(len(scores), -1)):
             print(name)
             for i in row.argsort()[:-6:-1]:
-                print('  %.5f  %s' % (row[i], labels[i]))
+                print('  %.5f  %s' % (row[i], labels[i] if labels else i))
     print('Saving results into %s' % args.output_file)
     np.save(args.output_file, scores)
 

@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import caffe
-from classify import numbers
+from classify import check_output, numbers
 
 SIDES = ['ymin', 'xmin', 'ymax', 'xmax']
 
@@ -75,6 +75,12 @@ def main():
     args = p.parse_args()
     if os.path.splitext(args.output_file)[1].lower() not in ('.csv', '.npz', '.h5'):
         p.error('%s: the name must end in .csv, .npz or .h5' % args.output_file)
+    check_output(p, args.output_file)
+    if args.output_file.lower().endswith('.h5'):
+        try:
+            import pandas, tables
+        except ImportError as error:
+            p.error('%s: files .h5 need pandas and PyTables: %s' % (args.output_file, error))
     if args.gpu:
         caffe.set_mode_gpu()
     else:

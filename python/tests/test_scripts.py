@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -53,6 +54,33 @@ class TestScripts(WithFiles):
         self.assertIn('%.5f  %s class' % (scores[0].max(), best), out)
         self.assertIn('no images ending in .bmp', self.run_script(
             'classify.py', *self.net(), '--ext', 'bmp', self.folder, 'scores.npy', fails=True))
+
+    def test_what_would_lose_scores(self):
+        """What would end a script after it has computed for hours ends it before."""
+        with open(self.path('labels.txt'), 'w') as f:
+            f.write('one\ntwo\n')
+        with open(self.path('windows.csv'), 'w') as f:
+            f.write('filename,xmin,ymin,xmax,ymax\n0.png,1,0,5,6\n')
+        os.mkdir(self.path('pandas'))  # a module that fails, here as where pandas is missing
+        with open(self.path('pandas/__init__.py'), 'w') as f:
+            f.write('raise ImportError("no pandas here")')
+        classify = ['classify.py', *self.net(), '--images_dim', '6,6', '0.png']
+        detect = ['detect.py', *self.net(), '--crop_mode', 'list', '--context_pad', '0', 'windows.csv']
+        with unittest.mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, [self.folder, os.environ.get('PYTHONPATH')]))):
+            for words, want in (
+                (classify + ['nowhere/scores.npy'], 'there is no folder'),
+                (classify + ['pandas'], 'pandas is a folder'),
+                (classify + ['scores.npy', '--print_results', '--labels_file', 'labels.txt'], 'labels.txt: 2 labels for 3 classes'),
+                (classify + ['scores.npy', '--print_results', '--labels_file', 'labels.csv'], "No such file or directory: 'labels.csv'"),
+                (detect + ['nowhere/out.csv'], 'there is no folder'),
+                (detect + ['out.h5'], 'out.h5: files .h5 need pandas and PyTables: no pandas here'),
+            ):
+                out = self.run_script(*words, fails=True)
+                self.assertIn(want, out)
+                self.assertNotIn('Classifying', out)
+                self.assertNotIn('Processed', out)
+        out = self.run_script('classify.py', *self.net(), '--images_dim', '6,6', '0.png', 'scores.npy', '--print_results')
+        self.assertRegex(out, r'(?m)^  \d+\.\d{5}  [012]$')
 
     def test_detect(self):
         with open(self.path('windows.csv'), 'w') as f:
