@@ -17,7 +17,7 @@ import (
 )
 
 // TestAliases gives what a layer computes another name, absorbs a constant or not, and reads it under both names: as inputs of nodes and as outputs
-// of the graph. Whatever is merged, each name keeps its value, and each output of the graph is a blob of its name.
+// of the graph. Whatever is merged, each name keeps its value, and each output of the graph is an output of the net.
 func TestAliases(t *testing.T) {
 	kernel := list("kernel_shape", 3, 3)
 	producers := map[string]func(b *maker) *maker{

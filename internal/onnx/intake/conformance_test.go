@@ -123,6 +123,10 @@ func computed(m *onnx.Model, values []*onnxtest.Tensor, device *layers.Device) (
 		if b == nil {
 			return nil, fmt.Errorf("differs: no blob %q", o.GetName())
 		}
+		input := slices.ContainsFunc(g.Input, func(i *onnxpb.ValueInfoProto) bool { return i.GetName() == o.GetName() })
+		if !input && !slices.ContainsFunc(n.Outputs(), func(out swnet.Output) bool { return out.Name == o.GetName() }) {
+			return nil, fmt.Errorf("differs: blob %q is no output of the net", o.GetName())
+		}
 		out = append(out, onnxtest.FromBlob(b.Shape(), b.Data()))
 	}
 	return out, nil

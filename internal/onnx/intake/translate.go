@@ -114,6 +114,24 @@ func (t *translator) graph(batch int) error {
 			return fmt.Errorf("output %q: %w", out.GetName(), err)
 		}
 	}
+	return t.outputsRead()
+}
+
+// outputsRead gives outputs of the graph that layers read too a blob that nothing reads: only such blobs are outputs of a net of Caffe.
+func (t *translator) outputsRead() error {
+	for _, out := range t.model.GetGraph().GetOutput() {
+		name := out.GetName()
+		v := t.values[name]
+		if v == nil || v.blob != name || t.reads(name) == 0 || t.isInput(name) {
+			continue
+		}
+		delete(t.blobs, name)
+		t.renameBlob(name, unique(name+"_read", t.blobs))
+		n := &node{translator: t, NodeProto: &onnxpb.NodeProto{Name: proto.String(name), Output: []string{name}}}
+		if err := n.one("Split", &caffepb.LayerParameter{}, []*value{v}); err != nil {
+			return fmt.Errorf("output %q: %w", name, err)
+		}
+	}
 	return nil
 }
 
@@ -244,6 +262,5 @@ func (t *translator) output(name string) error {
 		t.rename(v.blob, name)
 		return nil
 	}
-	_, err = n.add("Split", &caffepb.LayerParameter{}, []*value{v}, nil, name)
-	return err
+	return n.one("Split", &caffepb.LayerParameter{}, []*value{v})
 }
