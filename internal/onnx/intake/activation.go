@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
@@ -95,15 +96,39 @@ func powerOf(power, scale, shift float32) rule {
 	return func(n *node) error { return n.elementwise("Power", powerParam(power, scale, shift)) }
 }
 
+// pow is a Power layer, or an Exp layer if the base is constant.
 func pow(n *node) error {
+	base, err := n.operand(0)
+	if err != nil {
+		return err
+	}
+	if exponent := n.values[n.GetInput()[len(n.GetInput())-1]]; base.constant != nil && exponent != nil && exponent.constant == nil {
+		return exponentialOf(n, base.constant, exponent)
+	}
 	t, err := n.weight(1)
 	if err != nil {
 		return err
 	}
-	if len(t.Floats) != 1 {
+	if t.Count() != 1 || len(t.Dims) > len(base.dims()) {
 		return fmt.Errorf("the exponent has shape %v; Caffe's Power has one exponent", t.Dims)
 	}
-	return n.elementwise("Power", powerParam(t.Floats[0], 1, 0))
+	exponent := t.Floats
+	if t.Ints != nil {
+		exponent = []float32{float32(t.Ints[0])}
+	}
+	return n.elementwise("Power", powerParam(exponent[0], 1, 0))
+}
+
+// exponentialOf is base^x.
+func exponentialOf(n *node, base *onnx.Tensor, x *value) error {
+	if len(base.Floats) != 1 || len(base.Dims) > len(x.dims()) || base.Floats[0] <= 0 {
+		return fmt.Errorf("the base has shape %v; Caffe's Exp has one positive base", base.Dims)
+	}
+	x, err := n.settle(x)
+	if err != nil {
+		return err
+	}
+	return n.one("Exp", &caffepb.LayerParameter{ExpParam: &caffepb.ExpParameter{Base: proto.Float32(base.Floats[0])}}, []*value{x})
 }
 
 func hardSigmoid(n *node) error {

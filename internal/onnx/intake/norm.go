@@ -2,6 +2,7 @@ package intake
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/internal/onnx"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
@@ -68,7 +69,7 @@ func softmax(n *node) error {
 		return err
 	}
 	if n.opset < 13 && count(v.dims()[axis+1:]) != 1 {
-		return fmt.Errorf("in opset %d it sums over all axes from %d on of shape %v; Caffe's Softmax sums over one axis", n.opset, axis, v.dims())
+		return softmaxOfRows(axis)(n)
 	}
 	perm := v.perm
 	if perm != nil && v.pad == nil && v.flat == 0 {
@@ -88,6 +89,18 @@ func softmax(n *node) error {
 	return nil
 }
 
+// softmaxOfRows is the Softmax over all axes from one on.
+func softmaxOfRows(axis int) rule {
+	return composed(func(c chain) *value {
+		v := must(c.plain(0))
+		kept := v.shape[:axis]
+		rows := c.shaped(v, append(slices.Clone(kept), count(v.shape[axis:]))...)
+		y := c.layer("Softmax", &caffepb.LayerParameter{SoftmaxParam: &caffepb.SoftmaxParameter{Axis: proto.Int32(int32(axis))}}, rows)
+		y.positive = true
+		return c.shaped(y, v.shape...)
+	})
+}
+
 // logSoftmax is x - max - log(sum(exp(x - max))): the logarithm of a Softmax layer would be that of 0 for values far below the largest.
 func logSoftmax(c chain) *value {
 	v := must(c.plain(0))
@@ -96,30 +109,58 @@ func logSoftmax(c chain) *value {
 		missing = 1
 	}
 	axis := must(axisOf(c.int("axis", missing), len(v.shape)))
-	x, order := v, []int(nil)
-	switch {
-	case c.opset >= 13 && count(v.shape[axis+1:]) != 1: // the sum is over one axis, Reduction's over all from one on
-		for i := range v.shape {
-			if i != axis {
-				order = append(order, i)
-			}
+	from := func(x *value, axis int) *value {
+		below := c.shifted(x, c.power(largest(c, x, axis), 1, -1, 0), 0)
+		return c.shifted(below, c.power(logSum(c, c.layer("Exp", &caffepb.LayerParameter{}, below), axis), 1, -1, 0), 0)
+	}
+	if c.opset < 13 { // the sum is over all axes from one on
+		return c.behind(v, axis, from)
+	}
+	return c.along(v, axis, from)
+}
+
+// along applies f along one axis of v: f works on all axes from one on, so that the axis comes last.
+func (c chain) along(v *value, axis int, f func(x *value, axis int) *value) *value {
+	if count(v.shape[axis+1:]) == 1 {
+		return c.behind(v, axis, f)
+	}
+	var order []int
+	for i := range v.shape {
+		if i != axis {
+			order = append(order, i)
 		}
-		order = append(order, axis)
-		x, axis = c.permuted(v, order...), len(v.shape)-1
-	case axis == 0: // Bias needs an axis that both have
-		x, axis = c.shaped(v, append([]int{1}, v.shape...)...), 1
 	}
-	below := c.shifted(x, c.power(largest(c, x, axis), 1, -1, 0), 0)
-	y := c.shifted(below, c.power(logSum(c, c.layer("Exp", &caffepb.LayerParameter{}, below), axis), 1, -1, 0), 0)
-	if order != nil {
-		back := make([]int, len(order))
-		for i, k := range order {
-			back[k] = i
+	order = append(order, axis)
+	back := make([]int, len(order))
+	for i, k := range order {
+		back[k] = i
+	}
+	return c.permuted(f(c.permuted(v, order...), len(order)-1), back...)
+}
+
+// behind applies f to the axes of v from one on. f has an axis before them, which Bias and Scale need.
+func (c chain) behind(v *value, axis int, f func(x *value, axis int) *value) *value {
+	if axis > 0 {
+		return f(v, axis)
+	}
+	return c.shaped(f(c.shaped(v, append([]int{1}, v.shape...)...), 1), v.shape...)
+}
+
+// lpNormalization divides by the norm along an axis. A norm of 0 leaves zeros, as in ONNX Runtime.
+func lpNormalization(c chain) *value {
+	v := must(c.plain(0))
+	axis := must(axisOf(c.int("axis", -1), len(v.shape)))
+	norm := length
+	switch p := c.int("p", 2); p {
+	case 1:
+		norm = func(c chain, v *value, axis int) *value {
+			return c.reduction(caffepb.ReductionParameter_ASUM, v, axis, 1)
 		}
-		return c.permuted(y, back...)
+	case 2:
+	default:
+		c.refuse("p %d; the operator has 1 and 2", p)
 	}
-	if x != v {
-		return c.shaped(y, v.shape...)
-	}
-	return y
+	return c.along(v, axis, func(x *value, axis int) *value {
+		return c.scaled(x, c.power(c.clipped(norm(c, x, axis), 1.2e-38, infinite), -1, 1, 0), 0)
+	})
 }

@@ -162,6 +162,21 @@ func operatorCases() (cases []operatorCase) {
 			}
 		}
 	}
+	add("Resize/axes", newModel(18, 2, 3, 4, 5).floats("e", 0).ints("s", 9, 8).node("y", "Resize", "x e e s", text("mode", "linear"), list("axes", -1, 2)))
+	for _, mode := range []string{"nearest", "linear"} {
+		add("Resize/line/"+mode, newModel(13, 2, 3, 5).floats("e", 0).ints("s", 2, 3, 9).node("y", "Resize", "x e e s", text("mode", mode), text("coordinate_transformation_mode", "align_corners")))
+	}
+	for _, axis := range []int64{0, 1, 2, -1} {
+		add(fmt.Sprint("Softmax/rows/", axis), newModel(11, 2, 3, 4, 5).node("y", "Softmax", "x", number("axis", axis)))
+		add(fmt.Sprint("LogSoftmax/rows/", axis), newModel(11, 2, 3, 4, 5).node("y", "LogSoftmax", "x", number("axis", axis)))
+		add(fmt.Sprint("LogSoftmax/axis/", axis), newModel(13, 2, 3, 4, 5).node("y", "LogSoftmax", "x", number("axis", axis)))
+		for p := range int64(2) {
+			add(fmt.Sprint("LpNormalization/", axis, 1+p), newModel(13, 2, 3, 4, 5).node("y", "LpNormalization", "x", number("axis", axis), number("p", 1+p)))
+		}
+	}
+	add("LpNormalization/zeros", newModel(13, 2, 3).floats("z", 1).node("d", "Sub", "z z").node("m", "Mul", "x d").node("y", "LpNormalization", "m"))
+	add("Pow/constant base", newModel(13, 2, 3, 4).floats("b", 1).node("y", "Pow", "b x"))
+	add("Pow/integer", newModel(13, 2, 3, 4).ints("e", 3).node("y", "Pow", "x e"))
 	toLast := list("perm", 0, 2, 3, 1)
 	for _, op := range []string{"Mul", "Add", "Sub", "Div"} {
 		add(op+"/two transposed", newModel(13, 2, 3, 4, 5).node("a", "Relu", "x").node("t", "Transpose", "a", toLast).node("g", "ReduceMean", "t", list("axes", 1, 2)).node("y", op, "t g"))

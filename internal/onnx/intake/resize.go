@@ -21,9 +21,24 @@ func resize(n *node) error {
 	if err != nil {
 		return err
 	}
-	if len(v.shape) != 4 || !slices.Equal(out[:2], v.shape[:2]) {
+	if len(v.shape) < 3 || len(v.shape) > 4 || !slices.Equal(out[:2], v.shape[:2]) {
 		return fmt.Errorf("it makes shape %v of %v; Caffe's layers resize the last two of four axes", out, v.shape)
 	}
+	if len(v.shape) == 4 {
+		return n.resizeImage(v, out, scales)
+	}
+	line := out
+	if v, err = n.reshape(v, slices.Insert(slices.Clone(v.shape), 2, 1)); err != nil {
+		return err
+	}
+	if err := n.resizeImage(v, slices.Insert(slices.Clone(out), 2, 1), slices.Insert(scales, 2, 1)); err != nil {
+		return err
+	}
+	return composed(func(c chain) *value { return c.shaped(c.values[c.GetOutput()[0]], line...) })(n)
+}
+
+// resizeImage resizes the last two of four axes.
+func (n *node) resizeImage(v *value, out []int, scales []float64) error {
 	mode := n.text("mode", "nearest")
 	coordinates := n.text("coordinate_transformation_mode", "half_pixel")
 	if n.opset < 11 { // Upsample, and Resize of opset 10
@@ -64,6 +79,14 @@ func (n *node) resized(shape []int) (out []int, scales []float64, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if axes := n.ints("axes", nil); axes != nil { // the others keep their sizes
+		if factors, err = onAxes(factors, axes, len(shape), func(int) float32 { return 1 }); err != nil {
+			return nil, nil, err
+		}
+		if sizes, err = onAxes(sizes, axes, len(shape), func(axis int) int { return shape[axis] }); err != nil {
+			return nil, nil, err
+		}
+	}
 	switch {
 	case len(factors) == len(shape):
 		for i, f := range factors {
@@ -86,10 +109,32 @@ func (n *node) resized(shape []int) (out []int, scales []float64, err error) {
 	return out, scales, nil
 }
 
-// resizeInputs returns the scales or the sizes. Opset 18 added axes and a policy for keeping the aspect ratio.
+// onAxes places values given for some axes, and rest for the other ones. No values stay none.
+func onAxes[T any](values []T, axes []int, n int, rest func(axis int) T) ([]T, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	if len(values) != len(axes) {
+		return nil, fmt.Errorf("%v for the axes %v", values, axes)
+	}
+	all := make([]T, n)
+	for axis := range all {
+		all[axis] = rest(axis)
+	}
+	for k, axis := range axes {
+		axis, err := axisOf(axis, n)
+		if err != nil {
+			return nil, err
+		}
+		all[axis] = values[k]
+	}
+	return all, nil
+}
+
+// resizeInputs returns the scales or the sizes. Opset 18 added a policy for keeping the aspect ratio.
 func (n *node) resizeInputs() (factors []float32, sizes []int, err error) {
-	if n.attr("axes") != nil || n.text("keep_aspect_ratio_policy", "stretch") != "stretch" || n.int("antialias", 0) != 0 {
-		return nil, nil, fmt.Errorf("axes, keep_aspect_ratio_policy and antialias are not translated")
+	if n.text("keep_aspect_ratio_policy", "stretch") != "stretch" || n.int("antialias", 0) != 0 {
+		return nil, nil, fmt.Errorf("keep_aspect_ratio_policy and antialias are not translated")
 	}
 	if a := n.attr("scales"); a != nil { // Upsample-7
 		return a.GetFloats(), nil, nil

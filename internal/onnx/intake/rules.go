@@ -21,7 +21,7 @@ func init() {
 		"Sum": several(caffepb.EltwiseParameter_SUM, 1, false), "Mean": several(caffepb.EltwiseParameter_SUM, 1, true),
 		"Softsign": softsign, "Selu": selu, "Celu": celu, "ThresholdedRelu": thresholdedRelu, "Shrink": shrink, "Sign": giveWhole(sign), "Cosh": cosh, "Sinh": sinh,
 		"LayerNormalization": layerNormalization, "InstanceNormalization": instanceNormalization, "GroupNormalization": groupNormalization,
-		"LSTM": recurrence(4, 2, []string{"Sigmoid", "Tanh", "Tanh"}, lstmPass), "GRU": recurrence(3, 1, []string{"Sigmoid", "Tanh"}, gruPass),
+		"LpNormalization": composed(lpNormalization), "LSTM": recurrence(4, 2, []string{"Sigmoid", "Tanh", "Tanh"}, lstmPass), "GRU": recurrence(3, 1, []string{"Sigmoid", "Tanh"}, gruPass),
 		"RNN":                       recurrence(1, 1, []string{"Tanh"}, rnnPass),
 		"MeanVarianceNormalization": meanVarianceNormalization, "Expand": expand, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
 		"QuantizeLinear": quantizeLinear, "DequantizeLinear": dequantizeLinear,
