@@ -25,7 +25,7 @@ class AxisMismatchException(Exception):
 
 def conv_params(fn):
     """Return (axis, stride, extent of the dilated kernel, pad) of a Convolution, Deconvolution, Im2col or Pooling layer."""
-    legacy = {'kernel_h', 'kernel_w', 'pad_h', 'pad_w', 'stride_h', 'stride_w'}
+    legacy = {'kernel_h', 'kernel_w', 'pad_h', 'pad_w', 'stride_h', 'stride_w', 'hole_h', 'hole_w'}
     given = fn.params
     for message in ('convolution_param', 'pooling_param'):
         given = fn.params.get(message, given)
@@ -36,7 +36,7 @@ def conv_params(fn):
 
     if 'kernel_size' not in given:
         raise UndefinedMapException('%s layer without kernel_size' % fn.type_name)
-    kernel = (extents('kernel_size', None) - 1) * extents('dilation', 1) + 1
+    kernel = (extents('kernel_size', None) - 1) * extents('hole' if 'hole' in given else 'dilation', 1) + 1
     return given.get('axis', 1), extents('stride', 1), kernel, extents('pad', 0)
 
 

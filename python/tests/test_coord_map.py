@@ -34,6 +34,9 @@ class TestCoordMap(unittest.TestCase):
     def test_layers(self):
         n = net(kernel=5, stride=2, pad=1, dilation=3, pool=3, up=4, up_pad=1)
         self.same(coord_map(n.conv.fn), 1, 0.5, (1 - 6) / 2)  # the kernel covers 13 pixels
+        self.same(coord_map(L.Convolution(n.data, kernel_size=5, hole=3, stride=2, pad=1).fn), 1, 0.5, (1 - 6) / 2)
+        with self.assertRaises(AssertionError):
+            coord_map(L.Convolution(n.data, kernel_size=5, hole_h=3, hole_w=2).fn)
         self.same(coord_map(n.pool.fn), 1, 1 / 3, -1 / 3)
         self.same(coord_map(n.up.fn), 1, 4, 3.5 - 1)
         self.same(coord_map(L.Crop(n.up, n.data, axis=2, offset=[3, 4]).fn), 1, 1, [-3, -4])

@@ -57,7 +57,7 @@ var readers = []reader{
 		source: "nets of one layer each, read and run with OpenCV 4.6.0 beside Caffe's values (python/tests/test_dnn_opencv.py), 2026-11-29",
 		types: strings.Fields(`AbsVal BNLL BatchNorm Concat Convolution Crop Deconvolution DetectionOutput Dropout ELU Eltwise Exp Flatten InnerProduct Input LRN Log MVN
 			Normalize PReLU PSROIPooling Permute Pooling Power PriorBox ROIPooling ReLU ReLU6 Reshape Scale Sigmoid Silence Slice Softmax Split TanH`),
-		limits: append([]limit{globalStatistics}, opencvLimits()...),
+		limits: append([]limit{opencvSchema, globalStatistics}, opencvLimits()...),
 	},
 }
 

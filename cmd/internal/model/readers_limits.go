@@ -3,6 +3,8 @@ package model
 import (
 	"fmt"
 	"slices"
+
+	swproto "github.com/swcaffe/swcaffe/proto"
 )
 
 // sides bounds height and width of images.
@@ -102,7 +104,7 @@ func smallWindows(most int) limit {
 			given[0][0], given[0][1] = pairOf(p.GetKernelSize(), p.KernelH, p.KernelW, 1)
 			given[1][0], given[1][1] = pairOf(p.GetStride(), p.StrideH, p.StrideW, 1)
 			given[2][0], given[2][1] = pairOf(p.GetPad(), p.PadH, p.PadW, 0)
-			given[3][0], given[3][1] = pairOf(p.GetDilation(), nil, nil, 1)
+			given[3][0], given[3][1] = pairOf(swproto.Dilation(p), nil, nil, 1)
 		case "Pooling":
 			p := l.param.GetPoolingParam()
 			if p.GetGlobalPooling() {

@@ -3,8 +3,10 @@ package model
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // opencvRule is what OpenCV 4's importer makes of a parameter of a type of layers.
@@ -24,7 +26,6 @@ var opencvRules = []opencvRule{
 	{[]string{"Deconvolution"}, func(l placed) bool {
 		return slices.ContainsFunc(l.param.GetConvolutionParam().GetDilation(), func(d uint32) bool { return d != 1 })
 	}, "it passes over dilation"},
-	{[]string{"Pooling"}, func(l placed) bool { return given(l.param.GetPoolingParam()).RoundMode != nil }, "it refuses round_mode"},
 	{[]string{"Pooling"}, func(l placed) bool { return l.param.GetPoolingParam().GetPool() == caffepb.PoolingParameter_STOCHASTIC }, "it has no STOCHASTIC pooling"},
 	{[]string{"LRN"}, func(l placed) bool { return given(l.param.GetLrnParam()).Alpha == nil }, "without alpha it takes 0.0001, Caffe 1: write alpha"},
 	{[]string{"LRN"}, func(l placed) bool {
@@ -70,6 +71,39 @@ var opencvRules = []opencvRule{
 
 // windows are the types with a convolution_param.
 var windows = []string{"Convolution", "Deconvolution"}
+
+// opencvLacks has the fields of layers and their parameters that OpenCV's schema lacks: it refuses a file that has one of them.
+var opencvLacks = map[string][]string{
+	"LayerParameter":           {"precision", "quantization_param"},
+	"BatchNormParameter":       {"engine", "scale_filler", "bias_filler"},
+	"ConvolutionParameter":     {"hole", "hole_h", "hole_w"},
+	"DetectionOutputParameter": {"visualize", "visualize_threshold", "save_file"},
+	"InnerProductParameter":    {"normalize"},
+	"PoolingParameter":         {"round_mode"},
+}
+
+func opencvSchema(l placed) string {
+	var unknown []string
+	look := func(m protoreflect.Message) {
+		for _, name := range opencvLacks[string(m.Descriptor().Name())] {
+			if m.Has(m.Descriptor().Fields().ByName(protoreflect.Name(name))) {
+				unknown = append(unknown, name)
+			}
+		}
+	}
+	look(l.param.ProtoReflect())
+	l.param.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		if f.Message() != nil && !f.IsList() {
+			look(v.Message())
+		}
+		return true
+	})
+	if len(unknown) == 0 {
+		return ""
+	}
+	slices.Sort(unknown)
+	return "it refuses the file, because it knows no " + strings.Join(unknown, ", ")
+}
 
 // given returns a message, an empty one for nil, so that its fields can be asked for.
 func given[T any](p *T) *T {

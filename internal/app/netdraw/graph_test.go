@@ -115,6 +115,7 @@ func TestDetails(t *testing.T) {
 	for _, c := range []struct{ layer, want string }{
 		{`type: "Convolution" convolution_param { num_output: 64 kernel_size: 7 stride: 2 pad: 3 group: 2 }`, "Convolution 7x7 stride 2 pad 3 groups 2 → 64"},
 		{`type: "Convolution" convolution_param { num_output: 6 kernel_h: 1 kernel_w: 7 pad_w: 3 }`, "Convolution 1x7 pad 0x3 → 6"},
+		{`type: "Convolution" convolution_param { num_output: 6 kernel_size: 3 hole: 2 }`, "Convolution 3x3 dilation 2 → 6"},
 		{`type: "Deconvolution" convolution_param { num_output: 6 kernel_size: 3 kernel_size: 3 kernel_size: 2 stride: 2 stride: 2 stride: 1 dilation: 2 }`, "Deconvolution 3x3x2 stride 2x2x1 dilation 2 → 6"},
 		{`type: "Pooling" pooling_param { kernel_size: 3 stride: 2 }`, "Pooling MAX 3x3 stride 2"},
 		{`type: "Pooling" pooling_param { pool: AVE global_pooling: true }`, "Pooling AVE global"},

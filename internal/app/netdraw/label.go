@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -61,7 +62,7 @@ func convolutionDetails(p *caffepb.ConvolutionParameter) []string {
 	if s := steps(p.GetPad(), p.GetPadH(), p.GetPadW(), 0); s != "" {
 		parts = append(parts, "pad "+s)
 	}
-	if s := steps(p.GetDilation(), 0, 0, 1); s != "" {
+	if s := steps(swproto.Dilation(p), 0, 0, 1); s != "" {
 		parts = append(parts, "dilation "+s)
 	}
 	if p.GetGroup() > 1 {

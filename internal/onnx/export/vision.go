@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
+	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
@@ -31,7 +32,7 @@ func readWindow(p *caffepb.ConvolutionParameter, axes int) window {
 	}
 	return window{
 		read(p.GetKernelSize(), p.KernelH, p.KernelW, 1), read(p.GetStride(), p.StrideH, p.StrideW, 1), read(p.GetPad(), p.PadH, p.PadW, 0),
-		read(p.GetDilation(), nil, nil, 1),
+		read(swproto.Dilation(p), nil, nil, 1),
 	}
 }
 

@@ -57,6 +57,9 @@ func Cases(seed uint64) []Case {
 	add("Convolution/axis2", input("x", 2, 3, 4, 5, 6)+layer("Convolution", "x", "y", `convolution_param { num_output: 2 kernel_size: 3 axis: 2 }`))
 	add("Convolution/two", x+input("z", 2, 3, 7, 6)+layer("Convolution", "xz", "yw", `convolution_param { num_output: 2 kernel_size: 3 }`))
 	add("Deconvolution/one value", x+layer("Deconvolution", "x", "y", `convolution_param { num_output: 2 kernel_size: 1 pad: 1 }`))
+	add("Convolution/holes", x+layer("Convolution", "x", "y", `convolution_param { num_output: 5 kernel_size: 3 hole: 2 pad: 1 }`))
+	add("Deconvolution/holes", x+layer("Deconvolution", "x", "y", `convolution_param { num_output: 5 kernel_size: 3 hole_h: 2 hole_w: 3 stride: 2 }`))
+	add("Im2col/holes", x+layer("Im2col", "x", "y", `convolution_param { kernel_size: 3 hole: 2 pad: 2 }`))
 	add("Deconvolution/dilated groups", x+layer("Deconvolution", "x", "y", `convolution_param { num_output: 6 group: 3 kernel_h: 3 kernel_w: 2 dilation: 3 stride: 2 pad: 2 }`))
 	add("Deconvolution/Scale", x+layer("Deconvolution", "x", "y", `convolution_param { num_output: 3 group: 3 kernel_size: 4 stride: 2 pad: 1 }`)+layer("Scale", "y", "z", "scale_param { bias_term: true }"))
 	for _, pool := range []string{"MAX", "AVE", "STOCHASTIC"} {
