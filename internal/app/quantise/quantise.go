@@ -370,7 +370,7 @@ func (d *deviation) means() []float64 {
 	return list
 }
 
-// ratio returns the ratio of signal and noise in decibels, without the mean errors if they are corrected.
+// ratio returns the ratio of signal and noise in decibels, without the mean errors if they are corrected. It is 120 at most.
 func (d *deviation) ratio(corrected bool) float64 {
 	noise := d.squares
 	for _, m := range d.means() {
@@ -378,7 +378,10 @@ func (d *deviation) ratio(corrected bool) float64 {
 			noise -= m * m * d.values
 		}
 	}
-	return 10 * math.Log10(d.power/max(noise, 1e-12*d.power, math.SmallestNonzeroFloat64))
+	if noise = max(noise, 1e-12*d.power); noise == 0 { // outputs that are all 0 are exact
+		return 120
+	}
+	return 10 * math.Log10(d.power/noise)
 }
 
 // saturation counts inputs that are further from the range of bytes than half a step.

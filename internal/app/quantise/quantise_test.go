@@ -1,6 +1,7 @@
 package quantise
 
 import (
+	"math"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/prototext"
@@ -30,6 +31,24 @@ func TestChannelByChannel(t *testing.T) {
 		}
 		if got := channelByChannel(l, blob.New(tt.bottom...), blob.New(tt.weights...)); got != tt.want {
 			t.Errorf("%s: %v", tt.layer, got)
+		}
+	}
+}
+
+// TestRatio: outputs of power 2 with an error of 0.02 are at 40 dB; outputs without errors at 120, also where all are 0, as of a layer without weights.
+func TestRatio(t *testing.T) {
+	for _, c := range []struct {
+		exact, rounded []float32
+		want           float64
+	}{
+		{[]float32{1, -1}, []float32{1.01, -1.01}, 40},
+		{[]float32{1, -1}, []float32{1, -1}, 120},
+		{[]float32{0, 0}, []float32{0, 0}, 120},
+	} {
+		d := &deviation{sums: make([]float64, 1)}
+		d.add(c.exact, c.rounded, 2)
+		if got := d.ratio(true); math.Abs(got-c.want) > 0.01 {
+			t.Errorf("%v, rounded to %v: %g dB, want %g", c.exact, c.rounded, got, c.want)
 		}
 	}
 }
