@@ -13,27 +13,32 @@ import (
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
-// fillers maps the type of a FillerParameter to its function. Each function writes every element of b.Data().
-var fillers = map[string]func(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error{
-	"constant":          fillConstant,
-	"uniform":           fillUniform,
-	"gaussian":          fillGaussian,
-	"positive_unitball": fillPositiveUnitball,
-	"xavier":            fillXavier,
-	"msra":              fillMSRA,
-	"bilinear":          fillBilinear,
+// filler is a type of FillerParameter: a function that writes every element of b.Data(), and the fields that it reads.
+type filler struct {
+	fill  func(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error
+	reads []string
+}
+
+var fillers = map[string]filler{
+	"constant":          {fillConstant, []string{"value"}},
+	"uniform":           {fillUniform, []string{"min", "max"}},
+	"gaussian":          {fillGaussian, []string{"mean", "std", "sparse"}},
+	"positive_unitball": {fillPositiveUnitball, nil},
+	"xavier":            {fillXavier, []string{"variance_norm"}},
+	"msra":              {fillMSRA, []string{"variance_norm"}},
+	"bilinear":          {fillBilinear, nil},
 }
 
 // Fill writes initial values to b's data, as Caffe's filler f does. A nil f means constant 0.
 func Fill(b *blob.Blob, f *caffepb.FillerParameter, r *Random) error {
-	fill, ok := fillers[f.GetType()]
+	filler, ok := fillers[f.GetType()]
 	if !ok {
 		return suggest.Unknown("filler type", f.GetType(), "known types", slices.Sorted(maps.Keys(fillers)))
 	}
 	if f.GetSparse() != -1 && f.GetType() != "gaussian" {
 		return fmt.Errorf("filler %q: sparse is for the gaussian filler only", f.GetType())
 	}
-	return fill(b, f, r)
+	return filler.fill(b, f, r)
 }
 
 // isZero reports whether a filler writes zeros, and would not be refused.

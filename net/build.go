@@ -153,6 +153,12 @@ func (n *Net) warnIneffective(d *node) {
 		}
 		n.log.Warn(n.fail(d, fmt.Errorf("%s has no effect in a layer of this type, which reads %s%s", name, what, also)))
 	}
+	for _, said := range d.kind.IneffectiveFillers(d.param) { // once: in old nets all layers have the same ones
+		if !n.said[said] {
+			n.said[said] = true
+			n.log.Warn(n.fail(d, errors.New(said)))
+		}
+	}
 }
 
 // wire finds a layer's bottoms by name, creates its tops and reads their loss weights.

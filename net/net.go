@@ -86,8 +86,9 @@ type Net struct {
 
 // wires connects layers by the names of their blobs.
 type wires struct {
-	ids          map[string]int // by name: the latest blob of that name
-	needBackward []bool         // by blob id
+	ids          map[string]int  // by name: the latest blob of that name
+	said         map[string]bool // warnings of fillers, which are given once
+	needBackward []bool          // by blob id
 }
 
 // running is the state of a net's runs.
@@ -131,7 +132,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		opt.Device = &own
 	}
 	spec := opt.Device.Machine.Spec()
-	n := &Net{asked: spec.Precision(), devices: map[string]*layers.Device{}, name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, items: map[int]bool{}, rows: map[int]bool{}, wires: wires{ids: map[string]int{}}, running: running{scale: 1}}
+	n := &Net{asked: spec.Precision(), devices: map[string]*layers.Device{}, name: p.GetName(), opt: opt, log: opt.Device.Log, named: namesakes{}, items: map[int]bool{}, rows: map[int]bool{}, wires: wires{ids: map[string]int{}, said: map[string]bool{}}, running: running{scale: 1}}
 	n.graph = &schedule.Graph{
 		Kept: map[int]bool{}, Device: opt.Device, ForwardOnly: opt.ForwardOnly, Changing: opt.Changing, Economise: opt.Economise, Without: opt.Without,
 	}

@@ -112,6 +112,41 @@ func checkParams(t *testing.T, name string, p *caffepb.LayerParameter) {
 			t.Errorf("%s: %s has no effect", name, none)
 		}
 	}
+	for _, said := range typ.IneffectiveFillers(p) {
+		t.Errorf("%s: %s", name, said)
+	}
+}
+
+// TestIneffectiveFillers: a filler reads the fields of its type, which is constant unless it is given.
+func TestIneffectiveFillers(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{`type: "Convolution" convolution_param { weight_filler { std: 0.01 } bias_filler { value: 1 } }`, []string{"std has no effect in a weight_filler of type constant, the default, which reads value"}},
+		{`type: "InnerProduct" inner_product_param { weight_filler { type: "xavier" std: 0.1 value: 2 } }`,
+			[]string{"std has no effect in a weight_filler of type xavier, which reads variance_norm", "value has no effect in a weight_filler of type xavier, which reads variance_norm"}},
+		{`type: "Deconvolution" convolution_param { weight_filler { type: "bilinear" min: 1 } }`, []string{"min has no effect in a weight_filler of type bilinear, which reads none"}},
+		{`type: "DummyData" dummy_data_param { data_filler { type: "uniform" min: -1 max: 1 } data_filler { type: "gaussian" value: 1 } }`,
+			[]string{"value has no effect in a data_filler of type gaussian, which reads mean, std, sparse"}},
+		{`type: "Scale" scale_param { bias_filler { value: 1 } }`, []string{"bias_filler has no effect without bias_term: true"}},
+		{`type: "Scale" scale_param { bias_term: true bias_filler { value: 1 } }`, nil},
+		{`type: "Convolution" convolution_param { bias_filler { value: 1 } weight_filler { type: "msra" variance_norm: FAN_OUT } }`, nil},
+		{`type: "Convolution" convolution_param { weight_filler { type: "unknown" std: 1 } }`, nil},
+		{`type: "ReLU" convolution_param { weight_filler { std: 1 } }`, nil},
+	} {
+		p := &caffepb.LayerParameter{}
+		if _, err := swproto.UnmarshalText("layer", []byte(c.text), p); err != nil {
+			t.Fatal(err)
+		}
+		typ, err := layers.Find(p.GetType())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := typ.IneffectiveFillers(p); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
 }
 
 // TestIneffective: parameters of other types are found, but not a message that gives an engine alone, nor any for a type that declares nothing.
