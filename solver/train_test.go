@@ -415,12 +415,30 @@ func TestZeroGradients(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDoubts: Caffe allows these fields, and its author can hardly want them.
+func TestDoubts(t *testing.T) {
 	for text, want := range map[string]string{
-		`type: "Adam" delta: 0`:     "delta is 0: Adam divides 0 by 0",
-		`type: "AdaGrad" delta: -1`: "delta is -1: AdaGrad divides",
-		`type: "Adam" momentum2: 1`: "momentum2 is 1: Adam's updates are 0",
-		`type: "SGD" delta: 0`:      "",
-		`type: "Adam"`:              "",
+		`type: "Adam" delta: 0`:                                         "delta is 0: Adam divides 0 by 0",
+		`type: "AdaGrad" delta: -1`:                                     "delta is -1: AdaGrad divides",
+		`type: "Adam" momentum2: 1`:                                     "momentum2 is 1: Adam's updates are 0",
+		`type: "SGD" delta: 0`:                                          "",
+		`lr_policy: "step" stepsize: 10`:                                `lr_policy is "step" and gamma is 0: the learning rate is 0 after the first step`,
+		`lr_policy: "multistep" stepvalue: 10`:                          `lr_policy is "multistep" and gamma is 0: the learning rate is 0`,
+		`lr_policy: "multistep" gamma: 0.1`:                             "without stepvalue the learning rate has no steps",
+		`lr_policy: "exp"`:                                              `lr_policy is "exp" and gamma is 0`,
+		`lr_policy: "inv" gamma: 0.1`:                                   "gamma is 0.1 and power is 0: the learning rate stays base_lr",
+		`lr_policy: "inv" gamma: 0.1 power: 0.75`:                       "",
+		`lr_policy: "poly"`:                                             `lr_policy is "poly" and power is 0`,
+		`lr_policy: "poly" power: 1`:                                    "",
+		`lr_policy: "sigmoid" stepsize: 5`:                              "stays half of base_lr",
+		`lr_policy: "step" stepsize: 10 gamma: 0.1 stepvalue: 3`:        `stepvalue has no effect with lr_policy "step"`,
+		`lr_policy: "multistep" gamma: 0.1 stepvalue: 3`:                "",
+		`momentum2: 0.999`:                                              "momentum2 has no effect on SGD, only on Adam: the solver's type is SGD",
+		`type: "Adam" rms_decay: 0.9`:                                   "rms_decay has no effect on Adam, only on RMSProp: the solver's type is Adam",
+		`type: "RMSProp" rms_decay: 0.9 lr_policy: "fixed" power: 0.75`: "",
+		`type: "Adam"`:                                                  "",
 	} {
 		p := &caffepb.SolverParameter{}
 		if _, err := swproto.UnmarshalText("solver", []byte(text+` base_lr: 1 max_iter: 1`), p); err != nil {
