@@ -134,13 +134,35 @@ func drawFactors(a, b []*blob.Blob, random *layers.Random) {
 	copy(b[1].Data(), a[1].Data())
 }
 
-// fillInputs fills Input layers with Gaussian values, and with indices where an Embed layer reads them.
+// fillInputs fills Input layers with Gaussian values, and with indices where an Embed layer reads them. Labels, targets and marks of sequences,
+// which force_backward passes over, are 0 or 1; regions are of the first image.
 func fillInputs(n *swnet.Net, seed uint64) {
 	random := layers.NewRandom(seed)
-	indices := map[*blob.Blob]int{}
-	for i := range n.NumLayers() {
-		if n.LayerType(i) == "Embed" {
-			indices[n.Bottoms(i)[0]] = int(n.LayerParam(i).GetEmbedParam().GetInputDim())
+	indices, regions := map[*blob.Blob]int{}, map[*blob.Blob]bool{}
+	for i := n.NumLayers() - 1; i >= 0; i-- {
+		kind, _ := layers.Find(n.LayerType(i))
+		bottoms := n.Bottoms(i)
+		given := slices.Concat(kind.NoForceBackward, kind.NamedRows)
+		if kind.Name == "Accuracy" || kind.Name == "SegAccuracy" {
+			given = []int{1}
+		}
+		for _, k := range given {
+			if k < 0 {
+				k += len(bottoms)
+			}
+			if k < len(bottoms) && kind.Name != "Embed" {
+				indices[bottoms[k]], regions[bottoms[k]] = 2, slices.Contains(kind.NamedRows, k)
+			}
+		}
+		if kind.Name == "Embed" {
+			indices[bottoms[0]] = int(n.LayerParam(i).GetEmbedParam().GetInputDim())
+		}
+		for _, t := range n.Tops(i) {
+			if indices[t] > 0 && slices.Contains(moving, kind.Name) {
+				for _, b := range bottoms {
+					indices[b], regions[b] = max(indices[b], indices[t]), regions[b] || regions[t]
+				}
+			}
 		}
 	}
 	for i := range n.NumLayers() {
@@ -154,6 +176,23 @@ func fillInputs(n *swnet.Net, seed uint64) {
 					t.Data()[k] = float32(random.IntN(most))
 				}
 			}
+			if regions[t] && t.Count()%5 == 0 {
+				fillRegions(t.Data(), random)
+			}
+		}
+	}
+}
+
+// moving are types whose tops have values of their bottoms.
+var moving = []string{"Concat", "Crop", "Flatten", "Interp", "Permute", "Reshape", "Reverse", "Slice", "Split", "Tile", "Transpose"}
+
+// fillRegions writes rows of an image, the first, and the corners of a box.
+func fillRegions(rows []float32, random *layers.Random) {
+	for ; len(rows) > 0; rows = rows[5:] {
+		rows[0] = 0
+		for k := 1; k < 3; k++ {
+			rows[k] = float32(random.IntN(32))
+			rows[k+2] = rows[k] + float32(random.IntN(64))
 		}
 	}
 }
