@@ -48,9 +48,10 @@ type outputRow struct {
 	last      int // number of the output read last
 }
 
-// glog's time stamp has a date of four digits; since version 0.6 it has eight, with the year.
+// glog's time stamp has a date of four digits; since version 0.6 it has eight, with the year. Before it may be what a launcher or a collector of logs
+// begins lines with, as "0: " of srun -l and "[1,0]<stderr>:" of mpirun --tag-output.
 var (
-	stampPattern  = pattern(`^[IWEF](\d{4})?(\d{4}) (\d\d:\d\d:\d\d\.\d{6})`)
+	stampPattern  = pattern(`(?:^|[\s:>|\]])[IWEF](\d{4})?(\d{4}) (\d\d:\d\d:\d\d\.\d{6})`)
 	numberPattern = `([-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|nan|inf))`
 	iterationLine = pattern(`Iteration (\d+)`)
 	rateLine      = pattern(`Iteration \d+, lr = ` + numberPattern)
