@@ -36,6 +36,9 @@ func (v *Solver) solve() error {
 	v.log.Infof("Solving %s", v.net.Name())
 	v.log.Infof("Learning Rate Policy: %s", v.param.GetLrPolicy())
 	maxIter := int(v.param.GetMaxIter())
+	if v.iter > maxIter {
+		v.log.Warnf("max_iter is %d, and the training has reached iteration %d: there is nothing to train", maxIter, v.iter)
+	}
 	if err := v.Step(maxIter - v.iter); err != nil {
 		return err
 	}
