@@ -4,6 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vnorm"
 )
@@ -42,7 +43,7 @@ func NewPooled(m *cpe.Machine, n LRN, p pool.Shape) (*Pooled, error) {
 		return nil, err
 	}
 	fit := max(1, normPoolValues/(p.W*shape.BlockLanes))
-	rows := max(1, (fit-p.KH)/p.SH+1)
+	rows := max(1, min((fit-p.KH)/p.SH+1, tiling.Blocks(p.N*p.OH, m.Spec().CoreGroups)))
 	v.forward, v.grad = v.pool.BandsOfOutputs(rows), v.pool.BandsOfInputs(fit)
 	return v, nil
 }
