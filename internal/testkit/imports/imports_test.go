@@ -71,7 +71,7 @@ var allowed = []struct {
 	{"cpe/kernel/gemm", []string{"cpe", "cpe/kernel/op", "cpe/kernel/factors", "cpe/kernel/quant", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "internal/base/simd/", "internal/base/pages"}},
 	{"cpe/kernel/im2col", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "cpe/kernel/gemm", "internal/base/simd/", "internal/base/pages"}},
 	{"cpe/kernel/pool", []string{"cpe", "cpe/kernel/op", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "internal/base/simd/", "internal/base/pages"}},
-	{"cpe/kernel/norm", []string{"cpe", "cpe/kernel/shape", "cpe/kernel/pool", "internal/base/simd/"}},
+	{"cpe/kernel/norm", []string{"cpe", "cpe/kernel/shape", "cpe/kernel/tiling", "cpe/kernel/pool", "internal/base/simd/"}},
 	{"cpe/kernel/conv", []string{"cpe", "cpe/kernel/op", "cpe/kernel/factors", "cpe/kernel/quant", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "internal/base/simd/", "internal/base/pages"}},
 	{"cpe/kernel/conv/tensor", []string{"cpe", "cpe/kernel/op", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/conv", "internal/base/simd/", "internal/base/pages"}},
 	{"cpe/kernel/conv/direct", []string{"cpe", "cpe/kernel/op", "cpe/kernel/factors", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/gemm", "cpe/kernel/im2col", "cpe/kernel/conv", "cpe/kernel/conv/tensor", "internal/base/simd/", "internal/base/pages"}},
