@@ -26,8 +26,8 @@ var Forward = conv.Algorithm{
 //
 //	Y' (pixels x Out) = X' (pixels x C*offsets) * W' (C*offsets x Out) + bias
 //
-// A band of rows of an image is copied with its padding, so that a kernel offset is the same shift for every pixel (see tensor.Band). The
-// kernel broadcasts single values of this band; the left operand is never gathered. Weights are packed in panels of 32 output channels; a
+// A band of rows of an image, by planes or, in inference, in blocks of channels, is copied with its padding, so that a kernel offset is the same
+// shift for every pixel (see tensor.Band). The kernel broadcasts single values of this band; the left operand is never gathered. Weights are packed in panels of 32 output channels; a
 // part of a panel stays in L1 for a whole band. Results are computed in blocks of channels. If they are stored by planes, they are transposed
 // band by band.
 type Kernel struct {

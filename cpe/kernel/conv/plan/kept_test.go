@@ -23,6 +23,7 @@ func TestKeptWeights(t *testing.T) {
 		convtest.Shape2D(2, 48, 80, 1, 15, 14, 1, 1, 1, 0, 1),
 		convtest.Shape2D(2, 528, 544, 1, 14, 13, 1, 1, 1, 0, 1), // otherwise packed by who multiplies
 		convtest.Shape2D(2, 3, 48, 1, 17, 16, 5, 5, 2, 0, 1),
+		convtest.Shape2D(2, 32, 80, 1, 17, 16, 3, 2, 2, 1, 1), // its images in blocks
 		convtest.Shape2D(8, 32, 32, 1, 28, 28, 3, 3, 1, 1, 1),
 		convtest.Shape2D(2, 32, 64, 2, 16, 11, 5, 5, 1, 2, 1),
 		convtest.Shape2D(33, 16, 32, 1, 9, 12, 5, 5, 1, 0, 1), // few pixels and many images
@@ -38,8 +39,12 @@ func TestKeptWeights(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					only := []shape.Direction{direction}
+					if err := c.Arrange(shape.Planes, shape.Planes, only); err != nil {
+						t.Fatal(err)
+					}
 					in, out := c.Blocks()
-					if err := c.SetLayouts(shape.InBlocks(in), shape.InBlocks(out)); err != nil {
+					if err := c.Arrange(shape.InBlocks(in), shape.InBlocks(out), only); err != nil {
 						t.Fatal(err)
 					}
 					return c
@@ -114,12 +119,12 @@ func TestKeptWeights(t *testing.T) {
 		}
 	}
 	if restore[shape.Forward] < 6 || restore[shape.InputGradient] < 4 {
-		t.Errorf("of 12 kernels each, %d restore weights forward, and %d for the input gradient", restore[shape.Forward], restore[shape.InputGradient])
+		t.Errorf("of 14 kernels each, %d restore weights forward, and %d for the input gradient", restore[shape.Forward], restore[shape.InputGradient])
 	}
 	if share[shape.Forward] < 8 || share[shape.InputGradient] < 6 {
-		t.Errorf("of 12 kernels each, %d share weights forward, and %d for the input gradient", share[shape.Forward], share[shape.InputGradient])
+		t.Errorf("of 14 kernels each, %d share weights forward, and %d for the input gradient", share[shape.Forward], share[shape.InputGradient])
 	}
 	if keep[shape.Forward] < 8 || keep[shape.InputGradient] < 6 {
-		t.Errorf("of 12 kernels each, %d keep weights forward, and %d for the input gradient", keep[shape.Forward], keep[shape.InputGradient])
+		t.Errorf("of 14 kernels each, %d keep weights forward, and %d for the input gradient", keep[shape.Forward], keep[shape.InputGradient])
 	}
 }
