@@ -53,6 +53,7 @@ type member struct {
 	rank    int
 	trained int
 	version int // of the state, when it was ready
+	refused bool
 }
 
 // event is a message of a member; without one its connection has ended with an error. Without a member it is the end of the waiting, or a stop.
@@ -131,6 +132,7 @@ func (c *Coordinator) take(e event) {
 		c.lose(m, e.err)
 	case e.what.Kind == kindHello:
 		c.admit(m, e.what)
+	case m.refused: // it closes the connection when it has read why
 	case !slices.Contains(c.members, m):
 		m.line.conn.Close() // no hello
 	default:
@@ -156,6 +158,7 @@ func (c *Coordinator) admit(m *member, hello message) {
 	}
 	if why != "" {
 		c.Tell(fmt.Sprintf("A worker on %s (process %d) is refused: %s", hello.Host, hello.PID, why))
+		m.refused = true
 		m.line.send(message{Kind: kindEnd, Why: "refused: " + why})
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -493,4 +494,20 @@ func TestNoCoordinator(t *testing.T) {
 			time.Sleep(time.Hour) // what is left ends too
 		})
 	}
+}
+
+// TestRefusalArrives: a worker says that it is ready right behind its hello, and still reads why it is refused.
+func TestRefusalArrives(t *testing.T) {
+	near, far := net.Pipe()
+	c := New(Options{Word: "secret", Min: 1, Max: 1, Tell: func(string) {}})
+	m := &member{line: newLine(near)}
+	for _, what := range []message{{Kind: kindHello, Word: "other"}, {Kind: kindReady}} {
+		c.take(event{from: m, what: what})
+	}
+	var got message
+	if err := json.NewDecoder(far).Decode(&got); err != nil || got.Kind != kindEnd || !strings.Contains(got.Why, "does not know") {
+		t.Errorf("the worker reads %+v, %v", got, err)
+	}
+	far.Close()
+	m.line.close()
 }
