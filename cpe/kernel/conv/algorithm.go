@@ -24,3 +24,7 @@ var EveryDirection = []shape.Direction{shape.Forward, shape.WeightGradient, shap
 
 // Panel is the number of output channels that are side by side in packed weights: a multiple of the columns of every micro-kernel.
 const Panel = 32
+
+// GroupUnits is the number of units of work for each core group to which rows or pixels are cut into parts of their panels: cores are not equally
+// fast, and a few units cannot be shared evenly.
+const GroupUnits = 8

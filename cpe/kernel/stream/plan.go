@@ -131,7 +131,10 @@ func (s *Pass) planInPlace(spec *cpe.Spec) Plan {
 		p.Tile[0], p.Tile[2] = s.Dims[0], s.Dims[2]
 		p.Tile[1] = min(s.Dims[1], tiling.Even(s.Dims[1], max(1, tiling.HostTile/max(1, s.Dims[0]*s.Dims[2])), 1))
 	case s.Near > 0:
-		run := max(leastNearRun, min(nearRun, s.Dims[0]*s.Dims[2]/(4*spec.CoreGroups)))
+		run := nearRun
+		if s.Sums == 0 {
+			run = max(leastNearRun, min(nearRun, s.Dims[0]*s.Dims[2]/(4*spec.CoreGroups)))
+		}
 		p.Tile = [3]int{min(1, s.Dims[0]), s.Dims[1], min(s.Dims[2], tiling.Even(s.Dims[2], run, wholeVectors))}
 	}
 	near := [3]int{p.Tile[0], s.near(p.Tile[1]), p.Tile[2]}

@@ -12,9 +12,8 @@ import (
 	"github.com/swcaffe/swcaffe/data/regular"
 )
 
-// ImageFiles replaces each folder in a list by the image files below it, in the order of their names. Links to folders are followed. Other files and hidden
-// ones are left out.
-// A file of several that is missing stays in the list, and so does a folder without images: who reads the images names it, as one that is damaged.
+// ImageFiles replaces each folder in a list by the image files below it, in the order of their names. Links to folders are followed. Other files
+// and hidden ones are left out. A file of several that is missing stays in the list, and so does a folder without images: who reads the images names it, as one that is damaged.
 func ImageFiles(list []string) (files []string, err error) {
 	for _, path := range list {
 		info, err := os.Stat(path)

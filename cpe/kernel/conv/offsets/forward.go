@@ -26,10 +26,10 @@ var Forward = conv.Algorithm{
 //
 //	Y' (pixels x Out) = X' (pixels x C*offsets) * W' (C*offsets x Out) + bias
 //
-// A band of rows of an image, by planes or, in inference, in blocks of channels, is copied with its padding, so that a kernel offset is the same
-// shift for every pixel (see tensor.Band). The kernel broadcasts single values of this band; the left operand is never gathered. Weights are packed in panels of 32 output channels; a
-// part of a panel stays in L1 for a whole band. Results are computed in blocks of channels. If they are stored by planes, they are transposed
-// band by band.
+// Images lie by planes or, in inference, in blocks of channels. A band of rows of an image is copied with its padding, so that a kernel offset is
+// the same shift for every pixel (see tensor.Band). The kernel broadcasts single values of this band; the left operand is never gathered. Weights
+// are packed in panels of 32 output channels; a part of a panel stays in L1 for a whole band. Results are computed in blocks of channels. If they
+// are stored by planes, they are transposed band by band.
 type Kernel struct {
 	*conv.Task
 	forwardPlan
@@ -61,14 +61,11 @@ type worker struct {
 // passDepth bounds the number of shifts of one pass, so that their part of a panel of weights takes about half of L1.
 const passDepth = 160
 
-// groupUnits is the least number of rows, or parts of rows, for each core group, if there are enough panels.
-const groupUnits = 8
-
 func newForward(t *conv.Task) error {
 	v, spec := New(t), t.Machine.Spec()
 	fit := max(1, min(spec.LDMBytes/2/4/v.Line(), tiling.Blocks(t.Shape.N*v.Out.Rows(), spec.CoreGroups)))
 	v.Cut(tiling.Even(v.Out.Rows(), fit, 1))
-	v.parts = max(1, min(v.panels(), tiling.Blocks(groupUnits*spec.CoreGroups, t.Shape.N*v.Out.Rows())))
+	v.parts = max(1, min(v.panels(), tiling.Blocks(conv.GroupUnits*spec.CoreGroups, t.Shape.N*v.Out.Rows())))
 	t.Reserved = cpe.Scratch{Common: v.Weights(), Group: v.Padded.Size() + v.results()}
 	t.Plan, t.Stages = v.forwardPlan, []conv.Stage{v.Packing(), {Program: v}}
 	return nil

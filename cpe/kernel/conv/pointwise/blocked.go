@@ -130,7 +130,7 @@ func planProduct(spec *cpe.Spec, n int, in, out tensor.Images, packing factors.P
 		unit = in.Cols()
 	}
 	v.spans = tensor.NewSpans(n, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
-	v.parts = parts(v.panels(), tiling.Blocks(groupUnits*spec.CoreGroups, v.spans.Count()))
+	v.parts = parts(v.panels(), tiling.Blocks(conv.GroupUnits*spec.CoreGroups, v.spans.Count()))
 	return v
 }
 
@@ -157,8 +157,8 @@ type pointWorker struct {
 }
 
 // pointDepth is the number of blocks of input channels of one pass. Core groups pack the panels that they use if there are ownPanels of them for each. Spans
-// are claimed in parts of partPanels panels or more (see parts), so that there are about groupUnits units of work for each group: cores are not equally fast.
-const pointDepth, ownPanels, partPanels, groupUnits = 16, 4, 2, 8
+// are claimed in parts of partPanels panels or more (see parts).
+const pointDepth, ownPanels, partPanels = 16, 4, 2
 
 func newPointProduct(t *conv.Task, in, out tensor.Images, packing factors.Packing) *pointProduct {
 	spec := t.Machine.Spec()
