@@ -25,12 +25,16 @@ type Arranged struct {
 type Step struct {
 	Finisher
 	Others []*blob.Blob
-	Floor  bool // it is a plain ReLU
+	// Rounded: Others are in rounded blocks. The Finisher is a Widener.
+	Rounded bool
+	Floor   bool // it is a plain ReLU
 }
 
 // Layout is the memory layout of images: planes, as in Caffe, or channels in blocks of 16 (shape.BlockLanes).
 type Layout struct {
 	Blocks bool
+	// Rounded: the values, in blocks, are rounded to bfloat16 (shape.RoundedBlocks).
+	Rounded bool
 	// Thin holds vertical and horizontal strides. If set, a plane holds only the pixels at multiples of these strides, packed at its front
 	// (shape.Thin). The rest of the plane is undefined.
 	Thin [2]int
@@ -57,6 +61,9 @@ type Thinning struct {
 	// Makes: the layer can compute only some pixels of its top (Layout.Thin).
 	Makes bool
 }
+
+// Rounding says which images in blocks may be in rounded blocks: bottoms, tops, and the other bottoms of steps (Step.Rounded).
+type Rounding struct{ Bottoms, Tops, Others bool }
 
 // PartedBackward is implemented by layers whose Backward can run in two parts. BackwardParams computes the parameters' gradients.
 // BackwardBottoms then computes the bottoms' gradients without reading the bottoms' values. The net runs the parts if Traits.Parted is set.

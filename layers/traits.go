@@ -31,6 +31,7 @@ type Traits struct {
 	Layout  Blocking     // supported image layouts
 	Turns   Turns        // layout conversions the layer makes in its present arrangement
 	Thin    Thinning     // the pixels needed in the present arrangement
+	Rounds  Rounding     // what may be rounded to bfloat16 in the present arrangement
 	Joins   Joins        // neighbouring layers' work that this layer can also do
 	Is      Identity     // properties that let neighbouring layers do this layer's work
 	Apart   error        // if not nil, Forward does Arranged.Steps in a pass over memory of its own, and this is why
@@ -103,7 +104,13 @@ type Finisher interface {
 	// Hold fetches the arrays that Finish reads: the layer's weights, and its other bottoms.
 	Hold(others []*blob.Blob)
 	// Finish is an op.Finish, in the layout of the layer's bottom.
-	Finish(y []float32, at, n, block int)
+	Finish(y []float32, at, block int)
+}
+
+// Widener is implemented by Finishers whose other bottoms may be in rounded blocks (Step.Rounded).
+type Widener interface {
+	// HoldRounded is Hold for these.
+	HoldRounded(others []*blob.Blob)
 }
 
 // Map is a layer whose Forward multiplies each channel (axis 1) by a constant and adds another. The constants depend on the weights alone.

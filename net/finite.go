@@ -45,23 +45,23 @@ func (n *Net) findNonFinite() string {
 			if n.plan.OnlyForward(b) {
 				continue
 			}
-			if at := n.nonFiniteTop(b); at >= 0 {
-				return fmt.Sprintf("layer %q (%s): top blob %q holds %g at index %d", d.param.GetName(), d.param.GetType(), n.graph.Names[d.TopIDs[k]], b.Data()[at], at)
+			if at, v := n.nonFiniteTop(b); at >= 0 {
+				return fmt.Sprintf("layer %q (%s): top blob %q holds %g at index %d", d.param.GetName(), d.param.GetType(), n.graph.Names[d.TopIDs[k]], v, at)
 			}
 		}
 	}
 	return ""
 }
 
-// nonFiniteTop searches the values of a top, without the undefined values of thin images.
-func (n *Net) nonFiniteTop(b *blob.Blob) int {
-	first := -1
+// nonFiniteTop returns the index and the value of the first NaN or infinity of a top, without the undefined values of thin images, or -1.
+func (n *Net) nonFiniteTop(b *blob.Blob) (first int, v float32) {
+	first = -1
 	n.plan.EachMade(b, func(at int, values []float32) {
 		if i := nonFiniteOf(values); i >= 0 && first < 0 {
-			first = at + i
+			first, v = at+i, values[i]
 		}
 	})
-	return first
+	return first, v
 }
 
 func nonFinite(b *blob.Blob) int { return nonFiniteOf(b.Values()) }

@@ -112,11 +112,12 @@ func TestThinNonFinite(t *testing.T) {
 	for i := made; i < plane; i++ {
 		values[i] = nan
 	}
-	if at := n.nonFiniteTop(m); at >= 0 {
+	if at, _ := n.nonFiniteTop(m); at >= 0 {
 		t.Errorf("value %d, which is nobody's, is looked at", at)
 	}
 	last := len(values) - plane + made - 1
-	if values[last] = nan; n.nonFiniteTop(m) != last {
-		t.Errorf("value %d is no number, %d is found", last, n.nonFiniteTop(m))
+	values[last] = nan
+	if at, v := n.nonFiniteTop(m); at != last || v == v {
+		t.Errorf("value %d is no number, %d is found: %g", last, at, v)
 	}
 }

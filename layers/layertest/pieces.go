@@ -29,7 +29,7 @@ func CheckPieces(b *Bench, c *Case) error {
 	cut := func(at, n int, first func(done int) int) {
 		for done := 0; done < n; {
 			some := min(n-done, 1+(at+done)%13)
-			finish.Finish(y, at+done, some, first(done))
+			finish.Finish(y[at+done:][:some], at+done, first(done))
 			done += some
 		}
 	}

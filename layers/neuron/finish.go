@@ -34,8 +34,7 @@ func (f *neuronFinish) ByChannel() bool { return false }
 func (f *neuronFinish) Hold([]*blob.Blob) {}
 
 // Finish implements Finisher.
-func (f *neuronFinish) Finish(y []float32, at, n, _ int) {
-	y = y[at : at+n]
+func (f *neuronFinish) Finish(y []float32, _, _ int) {
 	if f.rooms == nil {
 		f.rule.tile(y, y, scratch{})
 		return

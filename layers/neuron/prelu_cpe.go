@@ -103,8 +103,7 @@ func (f *preluFinish) ByChannel() bool { return !f.layer.shared }
 func (f *preluFinish) Hold([]*blob.Blob) { f.slopes = f.layer.Weights[0].Data() }
 
 // Finish implements Finisher.
-func (f *preluFinish) Finish(y []float32, at, n, first int) {
-	y = y[at : at+n]
+func (f *preluFinish) Finish(y []float32, _, first int) {
 	switch l := f.layer; {
 	case l.shared:
 		vec.ReLU(y, y, f.slopes[0])

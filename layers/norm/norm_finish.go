@@ -24,13 +24,13 @@ func (f *chainFinish) Hold(others []*blob.Blob) {
 }
 
 // Finish implements Finisher. It stores no signs, since only Backward would read them.
-func (f *chainFinish) Finish(y []float32, at, n, first int) {
+func (f *chainFinish) Finish(y []float32, at, first int) {
 	l := f.chain
 	var other []float32
 	if f.other != nil {
-		other = f.other[at : at+n]
+		other = f.other[at : at+len(y)]
 	}
-	if y = y[at : at+n]; l.blocked() {
+	if l.blocked() {
 		f.finishBlock(y, other, first)
 		return
 	}

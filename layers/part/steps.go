@@ -24,12 +24,12 @@ type Steps struct {
 func (s *Steps) Arrange(list []layers.Step) bool {
 	changed := len(s.list)+len(list) > 0
 	s.list, s.rest = list, nil
-	s.all = func(y []float32, at, n, first int) { s.apply(s.list, y, at, n, first) }
+	s.all = func(y []float32, at, first int) { s.apply(s.list, y, at, first) }
 	switch {
 	case !s.floors() && len(list) > 0:
 		s.rest = s.all
 	case len(list) > 1:
-		s.rest = func(y []float32, at, n, first int) { s.apply(s.list[1:], y, at, n, first) }
+		s.rest = func(y []float32, at, first int) { s.apply(s.list[1:], y, at, first) }
 	}
 	return changed
 }
@@ -45,9 +45,9 @@ func (s *Steps) ByChannel() bool {
 // floors reports whether the first step is a plain ReLU.
 func (s *Steps) floors() bool { return len(s.list) > 0 && s.list[0].Floor }
 
-func (s *Steps) apply(list []layers.Step, y []float32, at, n, first int) {
+func (s *Steps) apply(list []layers.Step, y []float32, at, first int) {
 	for i := range list {
-		list[i].Finish(y, at, n, first)
+		list[i].Finish(y, at, first)
 	}
 }
 
@@ -55,9 +55,23 @@ func (s *Steps) apply(list []layers.Step, y []float32, at, n, first int) {
 // other steps, nil if there are none.
 func (s *Steps) Hold() (floor bool, rest op.Finish) {
 	for _, step := range s.list {
+		if step.Rounded {
+			step.Finisher.(layers.Widener).HoldRounded(step.Others)
+			continue
+		}
 		step.Hold(step.Others)
 	}
 	return s.floors(), s.rest
+}
+
+// Beside returns the array of which a step reads what has the results' places, nil if there is none or it is not in their layout.
+func (s *Steps) Beside(rounded bool) []float32 {
+	for _, step := range s.list {
+		if len(step.Others) == 1 && step.Rounded == rounded {
+			return step.Others[0].Data()
+		}
+	}
+	return nil
 }
 
 // Last names the step that a kernel must have to do all steps: each that can do op.Post can also do op.Floor.
@@ -92,13 +106,13 @@ func (s *Steps) Run(b *layers.Base, top *blob.Blob, bias []float32) error {
 }
 
 // biased adds the biases to some results, and then does the steps.
-func (s *Steps) biased(y []float32, at, n, first int) {
-	if to := y[at : at+n]; s.dims[2] == 1 {
-		vec.Add(to, to, s.bias[first:])
+func (s *Steps) biased(y []float32, at, first int) {
+	if s.dims[2] == 1 {
+		vec.Add(y, y, s.bias[first:])
 	} else {
-		vec.AddScalar(to, to, s.bias[first])
+		vec.AddScalar(y, y, s.bias[first])
 	}
-	s.all(y, at, n, first)
+	s.all(y, at, first)
 }
 
 // After returns a row function of a stream kernel that does the steps to each row of the first output once it is computed. The caller gives the
@@ -109,7 +123,8 @@ func (s *Steps) After(visit RowOp) RowOp {
 	}
 	return func(t *stream.Tile, at, n, m int) {
 		visit(t, at, n, m)
-		s.all(s.y, t.At()+at, n, t.M0+m)
+		at += t.At()
+		s.all(s.y[at:at+n], at, t.M0+m)
 	}
 }
 

@@ -253,7 +253,7 @@ func (l *convolution) forward(a conv.Arrays, top *blob.Blob) error {
 		return nil
 	case !l.transposed:
 		a.Floor, a.Finish = l.steps.Hold()
-		a.Single = !l.steps.ByChannel()
+		a.Single, a.Beside = !l.steps.ByChannel(), l.steps.Beside(l.arranged.Out.Rounded)
 		return l.conv.Run(shape.Forward, a)
 	case l.MPE():
 		convInputGradMPE(&l.shape, a.X, a.W, a.Y)

@@ -28,6 +28,10 @@ func (l *convolution) Traits() layers.Traits {
 	if !l.steps.Empty() {
 		t.Apart = l.conv.RefusesStep(shape.Forward, l.steps.Last())
 	}
+	if l.arranged.Inference {
+		t.Rounds.Bottoms, t.Rounds.Tops = l.conv.Rounds()
+		t.Rounds.Others = l.arranged.Out.Blocks && t.Apart == nil
+	}
 	if l.Blockable() && l.axis == 1 && l.scales == nil {
 		t.Joins.Fold = l.out
 	}
@@ -45,6 +49,13 @@ func (l *convolution) only(inference bool) []shape.Direction {
 	return []shape.Direction{shape.Forward}
 }
 
+func layoutOf(l layers.Layout) shape.Layout {
+	if l.Rounded {
+		return shape.RoundedBlocks
+	}
+	return shape.InBlocks(l.Blocks)
+}
+
 // Arrange implements Planned.
 func (l *convolution) Arrange(a layers.Arranged) error {
 	l.arranged = a
@@ -52,7 +63,7 @@ func (l *convolution) Arrange(a layers.Arranged) error {
 	if l.conv == nil {
 		return nil
 	}
-	images, results := shape.InBlocks(a.In.Blocks), shape.InBlocks(a.Out.Blocks)
+	images, results := layoutOf(a.In), layoutOf(a.Out)
 	if a.In.Thin != [2]int{} {
 		images = shape.FrontBlocks
 	}

@@ -28,6 +28,7 @@ var passes = []pass{
 	{name: "layout", run: layOut},
 	{name: "arrange", run: arrange, fixed: true},
 	{name: "thin", run: thin},
+	{name: "rounded", run: rounded},
 	{name: "parts", run: part, always: true},
 	{name: "memory", run: placeMemory, apart: true},
 }

@@ -22,6 +22,7 @@ type Plan struct {
 	moved   []move
 	blocked map[*blob.Blob]bool // blobs with channels in blocks
 	thin    []*thinImages
+	rounded map[blob.Storage]bool // storages of values in rounded blocks
 }
 
 // Note says what a pass did to some layers.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/factors"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
 
@@ -90,10 +91,14 @@ func (p *Plan) thinOf(b *blob.Blob) *thinImages {
 	return nil
 }
 
-// EachMade calls f with each range of a blob's values that is computed, and its start.
+// EachMade calls f with each range of a blob's values that is computed, and its start. Values in rounded blocks come in no particular order.
 func (p *Plan) EachMade(b *blob.Blob, f func(at int, values []float32)) {
 	t := p.thinOf(b)
-	if t == nil {
+	switch {
+	case p.rounded[b.DataStorage()]:
+		factors.EachRounded(b.Data(), f)
+		return
+	case t == nil:
 		f(0, b.Data())
 		return
 	}

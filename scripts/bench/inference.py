@@ -115,9 +115,7 @@ class Bench:
         run(initial, PYTHONPATH=os.path.join(ROOT, "python"), SWCAFFE_LIBRARY=os.path.join(self.o.dir, "libswcaffe.so"))
         swcaffe = os.path.join(self.o.dir, "swcaffe")
         if self.o.int8:
-            run([swcaffe, "quantize", "-model", prototxt, "-weights", weights, "-iterations", "1", "-seed", "1", "-o", os.path.join(folder, "int8")])
-            for file in prototxt, weights:
-                os.replace(os.path.join(folder, "int8", os.path.basename(file)), file)
+            quantize(swcaffe, prototxt, weights, os.path.join(folder, "int8"))
         run([swcaffe, "export_onnx", "-model", prototxt, "-weights", weights, "-batch", str(batch), "-fold", "-o", os.path.join(folder, "net.onnx")])
 
     def source(self, net):
@@ -158,6 +156,25 @@ class Bench:
                 sys.exit("bench.sh: caffe time fails: " + done.stderr[-500:])
             means.append(float(found.group(1)))
         return means, None
+
+
+LAYER = re.compile(r"^layer \{(?:[^\n]*\}$|\n.*?^\})", re.M | re.S)
+
+
+def quantize(swcaffe, prototxt, weights, folder):
+    """Quantizes a net of an Input layer, on random images of a normal distribution, in its place."""
+    with open(prototxt) as f:
+        text = f.read()
+    images = next(layer for layer in LAYER.findall(text) if '"Input"' in layer)
+    drawn = re.sub(r"input_param \{\s*(shape \{.*?\})\s*\}", r'dummy_data_param { \1 data_filler { type: "gaussian" } }', images.replace('"Input"', '"DummyData"'), flags=re.S)
+    with open(prototxt, "w") as f:
+        f.write(text.replace(images, re.sub("transform_param.*", "", drawn)))
+    run([swcaffe, "quantize", "-model", prototxt, "-weights", weights, "-iterations", "1", "-seed", "1", "-o", folder])
+    with open(os.path.join(folder, os.path.basename(prototxt))) as f:
+        text = f.read()
+    with open(prototxt, "w") as f:
+        f.write(text.replace(next(layer for layer in LAYER.findall(text) if '"DummyData"' in layer), images))
+    os.replace(os.path.join(folder, os.path.basename(weights)), weights)
 
 
 def values(file):
@@ -248,4 +265,5 @@ def main():
         report.write(os.path.join(ROOT, "docs", "PERFORMANCE.md"), text, START % o.kind, END % o.kind)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Runs nets for inference.py: inference_peer.py swcaffe|OpenCV|PyTorch THREADS.
+"""Runs nets for inference.py and number_types.py: inference_peer.py swcaffe|OpenCV|PyTorch THREADS [bf16].
 
 Each line of standard input is a job, a JSON object; a line with its answer follows.
   {"load": FOLDER}   loads net.prototxt and net.caffemodel, or net.onnx, and input.npy; answers {"output": FILE} with the values of the first run
@@ -13,8 +13,10 @@ import numpy as np
 
 
 class Swcaffe:
-    def __init__(self, threads):
+    def __init__(self, threads, precision=None):
         import caffe
+        if precision:
+            caffe.set_precision(precision)
         self.caffe, self.version = caffe, "swcaffe " + caffe.__version__
 
     def load(self, folder, x):
@@ -42,21 +44,29 @@ class OpenCV:
 class PyTorch:
     """Calls PyTorch's functions node by node, in inference mode."""
 
-    def __init__(self, threads):
+    def __init__(self, threads, precision="fp32"):
         import torch
         torch.set_num_threads(threads)
+        self.type = {"fp32": torch.float32, "bf16": torch.bfloat16}[precision]
         self.torch, self.version = torch, "PyTorch " + torch.__version__
 
     def load(self, folder, x):
         import onnx
         import onnx.numpy_helper
         graph = onnx.load(os.path.join(folder, "net.onnx")).graph
-        self.constants = {t.name: self.torch.tensor(onnx.numpy_helper.to_array(t)) for t in graph.initializer}
+        self.constants = {t.name: self.tensor(onnx.numpy_helper.to_array(t)) for t in graph.initializer}
         self.nodes = [(n.op_type, list(n.input), list(n.output), {a.name: onnx.helper.get_attribute_value(a) for a in n.attribute}) for n in graph.node]
-        self.input, self.output, self.x = graph.input[0].name, graph.output[0].name, self.torch.tensor(x)
+        self.input, self.output, self.x = graph.input[0].name, graph.output[0].name, self.tensor(x)
         unknown = sorted({op for op, *_ in self.nodes} - set(OPERATORS))
         if unknown:
             raise ValueError("no PyTorch form of " + ", ".join(unknown))
+
+    def tensor(self, x):
+        """Numbers of float32 become those of the precision, images of bfloat16 with channels last."""
+        t = self.torch.tensor(x)
+        if t.dtype == self.torch.float32 and self.type != t.dtype:
+            t = t.to(self.type, memory_format=self.torch.channels_last if t.dim() == 4 else self.torch.contiguous_format)
+        return t
 
     def run(self):
         with self.torch.inference_mode():
@@ -64,7 +74,7 @@ class PyTorch:
             values[self.input] = self.x
             for op, inputs, outputs, attributes in self.nodes:
                 values[outputs[0]] = OPERATORS[op](self.torch, [values[i] for i in inputs if i], attributes)
-            return values[self.output].numpy()
+            return values[self.output].float().numpy()
 
 
 def padded(torch, x, a, fill):
@@ -156,7 +166,7 @@ def answer(engine, job):
 
 
 if __name__ == "__main__":
-    engine = {"swcaffe": Swcaffe, "OpenCV": OpenCV, "PyTorch": PyTorch}[sys.argv[1]](int(sys.argv[2]))
+    engine = {"swcaffe": Swcaffe, "OpenCV": OpenCV, "PyTorch": PyTorch}[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])
     print(json.dumps({"version": engine.version}), flush=True)
     for line in sys.stdin:
         try:

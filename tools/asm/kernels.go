@@ -67,14 +67,15 @@ var kernels = []kernel{
 		"m, add", "d *float32, ldd, rows int, a *float32, lda int, x *float32, ldx, n int, words *int32", outerProducts},
 
 	{"vconv", "pixels", "is the micro-kernel of pointwise convolutions of blocks of channels, for tiles of some pixels and vectors. factors is 1 for pairs of bfloat16 values, 2 if the weights alone are such pairs.",
-		"factors, pixels, vectors", "blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int",
+		"factors, pixels, vectors", "blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int",
 		kinds(family("pixels%dx%d", pixelTiles, of2(vconv.Pixels)), bfloat16(family("pairs%dx%d", pixelTiles, of2(vconv.Pairs))), family("halves%dx%d", rowTiles, of2(vconv.Halves)))},
 	{"vconv", "bytes", "is pixels for integers. of is 0 for 16-bit ones and weights in bytes, 1 for bytes.", "of, pixels, vectors",
-		"blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int",
+		"blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int",
 		kinds(twoWords(family("words%dx%d", wordTiles, of2(vconv.Words))), fourBytes(family("bytes%dx%d", pixelTiles, of2(vconv.Bytes))))},
 	{"vconv", "toBytes", "converts a block of channels of n pixels to such integers.", "of", "dst, src *float32, n int, with *float32", kinds(twoWords(one("toWords", vconv.ToWords)), fourBytes(one("toBytes", vconv.ToBytes)))},
 	{"vconv", "toWhole", "rounds n blocks of 16 values to whole numbers.", "", "dst, src *float32, n int, with *float32", one("toWhole", vconv.ToWhole)},
 	{"vconv", "roundPixels", "rounds two blocks of channels of n pixels to such pairs.", "", "dst, low, high *float32, step, n int", bfloat16(one("roundPixels", vconv.RoundPixels))},
+	{"vconv", "addPairs", "adds a block of channels of n pixels of such pairs.", "", "dst, src *float32, n int", bfloat16(one("addPairs", vconv.AddPairs))},
 	{"vconv", "roundRows", "rounds n pairs of neighbouring pixels to such pairs, channel by channel.", "", "dst, src *float32, n int", bfloat16(one("roundRows", vconv.RoundRows))},
 	{"vconv", "pixelSums", "is the micro-kernel of their weight gradient; factors is 1 for pairs of bfloat16 values.",
 		"factors, rows, vectors", "runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int" +

@@ -28,6 +28,7 @@ type Arrays struct {
 	Above  []float32 // ReLU mask or nil: DX is 0 where Above is not greater than 0
 	Finish op.Finish // called on results as soon as they are computed, if not nil
 	Single bool      // Finish does not depend on channels: its pieces may be of any length
+	Beside []float32 // an array in the layout of Y of which Finish reads what has the results' places, or nil: a kernel may fetch it ahead
 }
 
 // Images returns X, or DX for the input gradient.

@@ -1,6 +1,7 @@
 package conv
 
 import (
+	"github.com/swcaffe/swcaffe/cpe/kernel/factors"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -15,9 +16,13 @@ func NotStrided(p *Problem) error {
 	return op.Unless(p.Direction != shape.InputGradient || p.Shape.UnitStride(), "with strides of %v the input gradient is not a convolution", p.Shape.Stride)
 }
 
-// WholeBlocks refuses blocks of channels if the number of channels is not a multiple of 16.
+// WholeBlocks refuses blocks of channels if the number of channels is not a multiple of 16, and rounded ones if it is not a multiple of 32.
 func WholeBlocks(l shape.Layout, channels int) error {
-	return op.Unless(l == shape.Planes || channels%shape.BlockLanes == 0, "%d channels are not a multiple of the %d of a block", channels, shape.BlockLanes)
+	lanes := shape.BlockLanes
+	if l == shape.RoundedBlocks {
+		lanes = factors.BFloat16.Block()
+	}
+	return op.Unless(l == shape.Planes || channels%lanes == 0, "%d channels are not a multiple of the %d of a block", channels, lanes)
 }
 
 // StepsForward are the steps of kernels that compute results in blocks of channels: they floor all results, and finish those that stay in blocks.
@@ -26,7 +31,7 @@ func StepsForward(p *Problem, s op.Step) error {
 	case p.Direction != shape.Forward:
 		return op.Among(s)
 	case s == op.Post:
-		return op.Unless(p.Results == shape.Blocks, "it turns its results to planes as it stores them")
+		return op.Unless(p.Results == shape.Blocks || p.Results == shape.RoundedBlocks, "it turns its results to planes as it stores them")
 	}
 	return op.Among(s, op.Floor)
 }

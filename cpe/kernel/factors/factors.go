@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/swcaffe/swcaffe/cpe/kernel/quant"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vconv"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // Panel is the number of columns, output channels, of a panel of packed weights.
@@ -109,6 +111,61 @@ func (p Packing) Round(rows []float32, steps *Steps) {
 		rows[i] = float32(quant.RoundWeight(w, steps[i%Panel]))
 	}
 }
+
+// Round stores whole blocks of channels of some pixels, jump values apart in x, in images in shape.RoundedBlocks; an image's pixels are pixels in number. place is the number
+// that the first value has in shape.Blocks. Where the processor multiplies pairs of bfloat16 values, a place holds two neighbouring channels, and the images take half the memory. Elsewhere the
+// layout is shape.Blocks.
+func Round(images, x []float32, place, jump, blocks, rows, pixels int) {
+	const lanes = shape.BlockLanes
+	if !vconv.HasPairs() {
+		for b := range blocks {
+			vec.Round(images[place+b*pixels*lanes:][:rows*lanes], x[b*jump:])
+		}
+		return
+	}
+	for b := 0; b < blocks; b += 2 {
+		BFloat16.Pixels(Lines(images, place+b*pixels*lanes, pixels), x[b*jump:], jump, 2, rows)
+	}
+}
+
+// Lines returns images in shape.RoundedBlocks from the line of a pixel on: place is the number that the pixel's first value has in shape.Blocks.
+func Lines(images []float32, place, pixels int) []float32 {
+	const lanes = shape.BlockLanes
+	if !vconv.HasPairs() {
+		return images[place:]
+	}
+	block, first := place/lanes/pixels, place/lanes%pixels
+	return images[(block/2*pixels+first)*lanes:]
+}
+
+// AddRounded adds values of one block of channels of images in shape.RoundedBlocks to y. place is the number that the first one has in shape.Blocks.
+func AddRounded(y, images []float32, place, pixels int) {
+	const lanes = shape.BlockLanes
+	if !vconv.HasPairs() {
+		vec.Add(y, y, images[place:place+len(y)])
+		return
+	}
+	vconv.AddPairs(y, Lines(images, place, pixels)[place/lanes/pixels%2*lanes/2:])
+}
+
+// EachRounded calls f with some values at a time of images in shape.RoundedBlocks, in no particular order, and how many came before. The memory is the caller's between two calls.
+func EachRounded(images []float32, f func(at int, values []float32)) {
+	if !Pairs() {
+		f(0, images)
+		return
+	}
+	var some [512]float32
+	for at := 0; at < len(images)/2; at += len(some) / 2 {
+		places := images[at:min(at+len(some)/2, len(images)/2)]
+		for i, v := range places {
+			some[2*i], some[2*i+1] = vec.Unpair(v)
+		}
+		f(2*at, some[:2*len(places)])
+	}
+}
+
+// Pairs reports whether a place of images in shape.RoundedBlocks holds two values, as the factors of BFloat16 do.
+func Pairs() bool { return vconv.HasPairs() }
 
 // Restores reports whether Unpack can write weights: those of integers have lost too much.
 func (p Packing) Restores() bool { return p.Head() == 0 }

@@ -27,8 +27,8 @@ type Problem[S Shape] struct {
 	Inference bool
 }
 
-// Types are the number types in which a product is computed. The zero value is float32 throughout. Arrays in memory are float32 in any case:
-// an algorithm of other types converts values as it packs them, and keeps the packed weights (Kept). A problem's types are what its caller permits
+// Types are the number types in which a product is computed. The zero value is float32 throughout. Arrays in memory are float32, but for images in
+// shape.RoundedBlocks: an algorithm of other types converts values as it packs them, and keeps the packed weights (Kept). A problem's types are what its caller permits
 // beside float32, in which every problem may be computed but for Quantised.
 type Types struct {
 	Factors Number // what values are rounded to before they are multiplied

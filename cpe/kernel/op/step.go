@@ -26,10 +26,10 @@ func (s Step) String() string {
 	return [...]string{"apply ReLU", "apply the layers behind", "overwrite", "sum biases", "apply the gradient of ReLU", "add"}[s]
 }
 
-// Finish changes some results in place, once for each result. y[at:at+n] lies in one image, and its channels begin with first: n pixels of block
-// number first if channels are in blocks; n pixels of channel first in planes; or, in planes of one pixel, the channels first to first+n. Core
+// Finish changes some results in place, once for each result. y are those from number at on, in the order of their layout; they lie in one image, and their channels begin
+// with first: pixels of block number first if channels are in blocks; pixels of channel first in planes; or, in planes of one pixel, the channels from first on. Core
 // groups call it at the same time.
-type Finish func(y []float32, at, n, first int)
+type Finish func(y []float32, at, first int)
 
 // RefusesStep returns nil, or the reason why the algorithm's kernel for p does not do a step.
 func (a *Algorithm[S, K]) RefusesStep(p *Problem[S], s Step) error {

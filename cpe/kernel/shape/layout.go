@@ -11,6 +11,8 @@ const (
 	// FrontBlocks is Blocks for images of which a strided 1x1 convolution reads only some pixels. These pixels are packed at the front of
 	// each plane; the rest of the plane is undefined.
 	FrontBlocks
+	// RoundedBlocks is Blocks for values rounded to bfloat16, of twice as many channels a block where the processor multiplies pairs of these (factors.Round).
+	RoundedBlocks
 )
 
 // InBlocks returns Blocks or, if on is false, Planes.
@@ -21,5 +23,7 @@ func InBlocks(on bool) Layout {
 	return Planes
 }
 
-// String returns "planes", "blocks" or "front blocks".
-func (l Layout) String() string { return [...]string{"planes", "blocks", "front blocks"}[l] }
+// String returns "planes", "blocks", "front blocks" or "rounded blocks".
+func (l Layout) String() string {
+	return [...]string{"planes", "blocks", "front blocks", "rounded blocks"}[l]
+}

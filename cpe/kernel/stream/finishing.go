@@ -31,5 +31,8 @@ func (f *Finishing) Run(y []float32, finish op.Finish) error {
 
 // tile applies it to a tile, row by row.
 func (f *Finishing) tile(t *Tile) {
-	t.EachRow(func(at, n, m int) { f.finish(f.y, t.At()+at, n, t.M0+m) })
+	t.EachRow(func(at, n, m int) {
+		at += t.At()
+		f.finish(f.y[at:at+n], at, t.M0+m)
+	})
 }

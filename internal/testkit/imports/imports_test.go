@@ -66,7 +66,7 @@ var allowed = []struct {
 	{"cpe/kernel/kerneltest", []string{"cpe", "cpe/kernel/quant", "cpe/kernel/shape", "internal/base/cputime", "internal/base/simd/vec", "internal/base/simd/isa"}},
 	{"cpe/kernel/op", []string{"cpe", "cpe/kernel/quant", "cpe/kernel/shape", "internal/base/pages"}},
 	{"cpe/kernel/quant", nil},
-	{"cpe/kernel/factors", []string{"cpe/kernel/quant", "internal/base/simd/vconv"}},
+	{"cpe/kernel/factors", []string{"cpe/kernel/quant", "cpe/kernel/shape", "internal/base/simd/"}},
 	{"cpe/kernel/stream", []string{"cpe", "cpe/kernel/op", "cpe/kernel/tiling", "internal/base/simd/", "internal/base/pages"}},
 	{"cpe/kernel/gemm", []string{"cpe", "cpe/kernel/op", "cpe/kernel/factors", "cpe/kernel/quant", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "internal/base/simd/", "internal/base/pages"}},
 	{"cpe/kernel/im2col", []string{"cpe", "cpe/kernel/tiling", "cpe/kernel/shape", "cpe/kernel/stream", "cpe/kernel/gemm", "internal/base/simd/", "internal/base/pages"}},

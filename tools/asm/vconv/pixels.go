@@ -79,19 +79,15 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 	Label("tile")
 	blocks, a, jumpA := emit.GP("blocks"), emit.GP("a"), emit.GP("jumpA")
 	b, start := emit.GP("b"), emit.GP("start")
-	c, jumpC := emit.GP("c"), emit.GP("jumpC")
 	SHLQ(Imm(2), jumpA)
-	SHLQ(Imm(2), jumpC)
 	acc := started(s, start, rows, nv)
-	column := column(s, c, jumpC)
 	const unroll = 4
 	lines := (rows*unroll + emit.Lanes - 1) / emit.Lanes // of the next pixels, fetched in one of the turns of a block
 	near, far, turns := GP64(), GP64(), GP64()
 	after := GP64()
 	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, after)
 	MOVQ(after, emit.ParamAt("a"))
-	fetchResults := laterResults(s, c, jumpC, rows, nv)
-	ADDQ(U32(uint32(rows*emit.PixelBytes)), emit.ParamAt("c"))
+	fetchResults := laterPixels(s, rows, nv)
 	emit.Align(64)
 	Label("block")
 	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, far)
@@ -142,7 +138,10 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 	LEAQ(Mem{Base: a, Index: jumpA, Scale: 1, Disp: -emit.PixelBytes}, a)
 	DECQ(blocks)
 	JNE(LabelRef("block"))
-	f.put(s, acc, column)
+	c, jumpC := emit.GP("c"), emit.GP("jumpC")
+	SHLQ(Imm(2), jumpC)
+	ADDQ(U32(uint32(rows*emit.PixelBytes)), emit.ParamAt("c"))
+	f.put(s, acc, column(s, c, jumpC))
 	DECQ(emit.ParamAt("tiles"))
 	JNE(LabelRef("tile"))
 	s.Ret()
@@ -160,6 +159,22 @@ func RoundPixels(s emit.ISA) {
 	ADDQ(U32(emit.PixelBytes), dst)
 	ADDQ(U32(emit.PixelBytes), low)
 	ADDQ(step, high)
+	DECQ(n)
+	JNE(LabelRef("pixel"))
+	s.Ret()
+}
+
+// AddPairs emits the addition of the first or second block of channels of n pixels of pairs, which src points to.
+func AddPairs(s emit.ISA) {
+	dst, src, n := emit.GP("dst"), emit.GP("src"), emit.GP("n")
+	Label("pixel")
+	v := s.V()
+	VPMOVZXWD(Mem{Base: src}, v)
+	VPSLLD(Imm(16), v, v)
+	VADDPS(Mem{Base: dst}, v, v)
+	VMOVUPS(v, Mem{Base: dst})
+	ADDQ(U32(emit.PixelBytes), dst)
+	ADDQ(U32(emit.PixelBytes), src)
 	DECQ(n)
 	JNE(LabelRef("pixel"))
 	s.Ret()
@@ -186,14 +201,41 @@ func laterResults(s emit.ISA, c, jumpC reg.Register, rows, nv int) (fetch func()
 	if !s.EVEX {
 		return func() {}
 	}
-	later, last := GP64(), GP64()
-	LEAQ(Mem{Base: c, Disp: rows * emit.PixelBytes}, later)
-	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * emit.PixelBytes}, last)
-	return func() {
+	return fetchLines(c, func(later reg.Register) {
 		PREFETCHT0(Mem{Base: later})
 		if 4*s.Width*nv > emit.PixelBytes {
 			PREFETCHT0(Mem{Base: later, Index: jumpC, Scale: 1})
 		}
+	}, rows)
+}
+
+// laterPixels is laterResults at ahead and jumpAhead in the place of the results, and of as many lines that lie beside bytes behind those.
+func laterPixels(s emit.ISA, rows, nv int) (fetch func()) {
+	if !s.EVEX {
+		return func() {}
+	}
+	ahead, jump, beside := emit.GP("ahead"), emit.GP("jumpAhead"), emit.GP("beside")
+	SHLQ(Imm(2), jump)
+	ADDQ(U32(uint32(rows*emit.PixelBytes)), emit.ParamAt("ahead"))
+	return fetchLines(ahead, func(later reg.Register) {
+		also := GP64()
+		LEAQ(Mem{Base: later, Index: beside, Scale: 1}, also)
+		for _, line := range []reg.Register{later, also} {
+			PREFETCHT0(Mem{Base: line})
+			if 4*s.Width*nv > emit.PixelBytes {
+				PREFETCHT0(Mem{Base: line, Index: jump, Scale: 1})
+			}
+		}
+	}, rows)
+}
+
+// fetchLines returns what fetches a line of each of the pixels of the next tile, whose places those of this one at c precede, one after the other.
+func fetchLines(c reg.Register, fetch func(later reg.Register), rows int) func() {
+	later, last := GP64(), GP64()
+	LEAQ(Mem{Base: c, Disp: rows * emit.PixelBytes}, later)
+	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * emit.PixelBytes}, last)
+	return func() {
+		fetch(later)
 		ADDQ(Imm(emit.PixelBytes), later)
 		CMPQ(later, last)
 		CMOVQGT(last, later)

@@ -95,9 +95,9 @@ func runPacked(t *testing.T, m *cpe.Machine, name string, types op.Types, s shap
 			t.Error("restored weights differ")
 		}
 	}
-	if err := c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: kept, Floor: true, Finish: func(y []float32, at, n, _ int) {
-		for i := range y[at : at+n] {
-			y[at+i] = 2*y[at+i] + 1
+	if err := c.Run(shape.Forward, conv.Arrays{X: x, Bias: want.Bias, Y: y, Fixed: kept, Floor: true, Finish: func(y []float32, _, _ int) {
+		for i := range y {
+			y[i] = 2*y[i] + 1
 		}
 	}}); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,21 @@ func (c *Conv) Blocks() (in, out bool) {
 	return c.fits(shape.Blocks, shape.Planes), c.fits(shape.Planes, shape.Blocks)
 }
 
+// Rounds reports whether the algorithm of Forward can read images, and whether it can write results, in rounded blocks in the place of blocks.
+func (c *Conv) Rounds() (in, out bool) {
+	best := c.does[shape.Forward].doing()
+	if best == nil {
+		return false, false
+	}
+	can := func(images, results shape.Layout) bool {
+		p := c.problem(shape.Forward)
+		p.Images, p.Results = images, results
+		return best.Algorithm.Refuses(&p) == nil
+	}
+	images, results := c.layouts[0], c.layouts[1]
+	return images == shape.Blocks && can(shape.RoundedBlocks, results), results == shape.Blocks && can(images, shape.RoundedBlocks)
+}
+
 // turnWork bounds the cost of an algorithm on blocks relative to the chosen algorithm on planes. A somewhat slower algorithm is accepted
 // because it saves a layout conversion.
 const turnWork = 1.25 / winograd.Gain

@@ -63,9 +63,9 @@ func finishes(t *testing.T, c *plan.Conv, s shape.Conv) {
 	if err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: bias, Y: want}); err != nil {
 		t.Fatal(err)
 	}
-	err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: bias, Y: y, Finish: func(y []float32, at, n, block int) {
-		for i := range y[at : at+n] {
-			y[at+i] = 3*y[at+i] + float32(block+1)
+	err := c.Run(shape.Forward, conv.Arrays{X: x, W: w, Bias: bias, Y: y, Finish: func(y []float32, _, block int) {
+		for i := range y {
+			y[i] = 3*y[i] + float32(block+1)
 		}
 	}})
 	if err != nil {

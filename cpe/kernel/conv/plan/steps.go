@@ -89,21 +89,21 @@ func (p *apart) run(c *Conv, d shape.Direction, r *conv.Arrays) error {
 }
 
 // finishResults and finishImages are the Finishes of the passes.
-func (p *apart) finishResults(y []float32, at, n, first int) {
+func (p *apart) finishResults(y []float32, at, first int) {
 	if p.rest.Floor {
-		vec.ReLU(y[at:at+n], y[at:at+n], 0)
+		vec.ReLU(y, y, 0)
 	}
 	if p.rest.Finish != nil {
-		p.rest.Finish(y, at, n, first)
+		p.rest.Finish(y, at, first)
 	}
 }
 
-func (p *apart) finishImages(dx []float32, at, n, _ int) {
-	if dx = dx[at : at+n]; p.rest.Add {
-		vec.Add(dx, dx, p.added[at:at+n])
+func (p *apart) finishImages(dx []float32, at, _ int) {
+	if p.rest.Add {
+		vec.Add(dx, dx, p.added[at:at+len(dx)])
 	}
 	if p.rest.Above != nil {
-		vec.ReLUGrad(dx, dx, p.rest.Above[at:at+n], 0)
+		vec.ReLUGrad(dx, dx, p.rest.Above[at:at+len(dx)], 0)
 	}
 }
 

@@ -24,7 +24,7 @@ var Blocked = conv.Algorithm{
 
 // BlockedBFloat16 is the algorithm pointwise-blocked-bf16.
 var BlockedBFloat16 = conv.Algorithm{
-	Name: "pointwise-blocked-bf16", Doc: "pointwise-blocked with factors rounded to bfloat16", Family: shape.Implicit, Types: op.RoundedFactors,
+	Name: "pointwise-blocked-bf16", Doc: "pointwise-blocked with factors rounded to bfloat16", Family: shape.Implicit, Types: op.RoundedFactors, Stores: true,
 	Directions: []shape.Direction{shape.Forward, shape.InputGradient}, Supports: pointwise, Works: conv.ComputesInBlocks,
 	Cost:   func(p *conv.Problem) float64 { return conv.ProductCost(p) / 2 },
 	Steps:  stepsOfBlocks,
@@ -75,8 +75,8 @@ func prepareBlocked(t *conv.Task, packing factors.Packing) error {
 	if in && s.C%shape.BlockLanes > 0 || out && s.Out%shape.BlockLanes > 0 {
 		return fmt.Errorf("convolution %v: channels in blocks must be multiples of %d", s, shape.BlockLanes)
 	}
-	x := tensor.NewImages(s.C, t.Images, s.In, s.Stride)
-	y := tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
+	x := tensor.NewImages(s.C, inMemory(t.Images), s.In, s.Stride)
+	y := tensor.NewImages(s.Out, inMemory(t.Results), s.OutSize(), tiling.Ones(len(s.In)))
 	switch t.Direction {
 	case shape.WeightGradient:
 		newPointWeights(t, x, y, packing.Rounded())
@@ -86,6 +86,14 @@ func prepareBlocked(t *conv.Task, packing factors.Packing) error {
 		newPointProduct(t, x, y, packing)
 	}
 	return nil
+}
+
+// inMemory is the layout of images in float32: rounded blocks are read by stored, and written by store.
+func inMemory(l shape.Layout) shape.Layout {
+	if l == shape.RoundedBlocks {
+		return shape.Blocks
+	}
+	return l
 }
 
 // pointProduct is a pointwise convolution on blocks of channels, and its input gradient:
@@ -115,21 +123,33 @@ type productPlan struct {
 	spans     tensor.Spans
 	parts     int  // parts of the panels of a span that core groups claim one by one
 	ownPanels bool // each core group packs the panels that it uses
+
+	asStored bool          // the factors are the places of images in rounded blocks
+	stored   tensor.Images // these, as if each place held one value
+	rounds   bool          // results become rounded blocks
+	piece    int           // with rounds, the pixels whose results are in L1
 }
 
-// planProduct computes the blocking for n images.
-func planProduct(spec *cpe.Spec, n int, in, out tensor.Images, packing factors.Packing) productPlan {
-	v := productPlan{in: in, out: out, packing: packing}
+// planProduct computes the blocking for a problem.
+func planProduct(p *conv.Problem, in, out tensor.Images, packing factors.Packing) productPlan {
+	spec := p.Spec
+	v := productPlan{in: in, out: out, packing: packing, rounds: p.Results == shape.RoundedBlocks}
+	if v.asStored = p.Images == shape.RoundedBlocks && factors.Pairs(); v.asStored {
+		v.stored = tensor.NewImages(packing.Places(p.Shape.C), shape.Blocks, p.Shape.In, p.Shape.Stride)
+	}
 	v.depth = tiling.Even(v.blocks(), pointDepth, 1)
 	v.ownPanels = packing.Head() == 0 && 4*v.all() > spec.LDMBytes/2 && v.panels() >= ownPanels*spec.CoreGroups
 	held, unit, groups := v.depth, vconv.PixelRows(), 1
 	if !v.ownPanels {
 		held, groups = held+out.Blocks(), spec.CoreGroups
 	}
+	if v.rounds {
+		v.piece, held = max(1, spec.L1Bytes/2/4/conv.Panel/unit)*unit, v.depth
+	}
 	if in.Strided() || out.Strided() {
 		unit = in.Cols()
 	}
-	v.spans = tensor.NewSpans(n, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
+	v.spans = tensor.NewSpans(p.Shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
 	v.parts = parts(v.panels(), tiling.Blocks(conv.GroupUnits*spec.CoreGroups, v.spans.Count()))
 	return v
 }
@@ -162,7 +182,7 @@ const pointDepth, ownPanels, partPanels = 16, 4, 2
 
 func newPointProduct(t *conv.Task, in, out tensor.Images, packing factors.Packing) *pointProduct {
 	spec := t.Machine.Spec()
-	v := &pointProduct{Task: t, productPlan: planProduct(&spec, t.Shape.N, in, out, packing), workers: make([]pointWorker, spec.CoreGroups)}
+	v := &pointProduct{Task: t, productPlan: planProduct(&t.Problem, in, out, packing), workers: make([]pointWorker, spec.CoreGroups)}
 	t.Reserved = cpe.Scratch{Common: v.common(), Group: v.own() + v.inScratch() + v.outScratch()}
 	t.Plan, t.Stages, t.Kept = v.productPlan, v.list(), &v.kept
 	v.kept = op.Kept{Layout: fmt.Sprint("pointwise ", t.Direction, in.Channels, out.Channels, packing.Layout()), Size: v.all(), Rounds: packing.Rounded()}
@@ -207,6 +227,9 @@ func (v *pointProduct) own() int {
 
 // inScratch and outScratch are the numbers of values of a core group's scratch memory for the source and the destination of a span.
 func (v *pointProduct) inScratch() int {
+	if v.asStored {
+		return v.spans.Images * v.stored.Scratch(v.stored.Blocks(), v.spans.N)
+	}
 	loaded := v.in.Scratch(v.in.Blocks(), v.spans.N)
 	if v.packing.Rounded() {
 		return loaded + v.spans.Images*v.blocks()*v.places()*v.spans.N
@@ -215,6 +238,9 @@ func (v *pointProduct) inScratch() int {
 }
 
 func (v *pointProduct) outScratch() int {
+	if v.rounds {
+		return conv.Panel * v.piece
+	}
 	return v.spans.Images * v.out.Scratch(v.out.Blocks(), v.spans.N)
 }
 
@@ -251,10 +277,20 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 	left := v.factors(x, s, near, w.gathered != span)
 	w.gathered = span
 	at, n := 2*first, min(2*last, v.out.Blocks())-2*first
+	if v.rounds {
+		for p := first; p < last; p++ {
+			v.round(w, y, s, left, p, far)
+		}
+		return
+	}
 	results := v.out.At(y, s, at, n, far)
+	var ahead vconv.Ahead
+	if v.out.Direct() {
+		ahead.Beside = v.beside(y)
+	}
 	for k := 0; k < v.blocks(); k += v.depth {
 		for p := first; p < last; p++ {
-			v.multiply(w, s, left, results.From(2*(p-first)), p, k)
+			v.multiply(w, s, left, results.From(2*(p-first)), ahead, p, k)
 		}
 	}
 	v.out.Store(y, s, at, n, far, args.Add)
@@ -263,9 +299,45 @@ func (v *pointProduct) make(w *pointWorker, span, first, last int, memory []floa
 	}
 }
 
+// round computes panel p of a span, some pixels at a time, and stores the results in rounded blocks.
+func (v *pointProduct) round(w *pointWorker, y []float32, s tensor.Span, left tensor.Blocks, p int, memory []float32) {
+	pixels, blocks := v.out.Pixels(), v.out.Blocks()
+	for image := range s.Images {
+		for at := 0; at < s.N; at += v.piece {
+			one := tensor.Span{Image: s.Image + image, Images: 1, First: s.First + at, N: min(v.piece, s.N-at)}
+			from := tensor.Blocks{Data: left.Data[image*left.Image+at*shape.BlockLanes:], Jump: left.Jump}
+			results := tensor.Blocks{Data: memory, Jump: one.N * shape.BlockLanes}
+			place := ((one.Image*blocks+2*p)*pixels + one.First) * shape.BlockLanes
+			ahead := vconv.Ahead{At: factors.Lines(y, place, pixels), Beside: v.beside(y)}
+			for k := 0; k < v.blocks(); k += v.depth {
+				v.multiply(w, one, from, results, ahead, p, k)
+			}
+			for b := 0; b < 2 && v.Args.Finish != nil; b++ {
+				v.Args.Finish(memory[b*results.Jump:][:results.Jump], place+b*pixels*shape.BlockLanes, 2*p+b)
+			}
+			factors.Round(y, memory, place, results.Jump, 2, one.N, pixels)
+		}
+	}
+}
+
+// beside returns the bytes from results to what is read along with them, 0 if there is nothing.
+func (v *pointProduct) beside(y []float32) int {
+	if v.Args.Beside == nil {
+		return 0
+	}
+	return vconv.Beside(y, v.Args.Beside)
+}
+
 // factors returns the blocks of factors of a span's pixels: in place, or in near, which is filled if load is set.
 func (v *pointProduct) factors(x []float32, s tensor.Span, near []float32, load bool) tensor.Blocks {
 	blocks := v.in.Blocks()
+	if v.asStored {
+		all := v.stored.Blocks()
+		if load {
+			v.stored.Load(x, s, 0, all, near)
+		}
+		return v.stored.At(x, s, 0, all, near)
+	}
 	if !v.packing.Rounded() {
 		if load {
 			v.in.Load(x, s, 0, blocks, near)
@@ -287,8 +359,8 @@ func (v *pointProduct) factors(x []float32, s tensor.Span, near []float32, load 
 	return to
 }
 
-// multiply computes panel p of a span for the blocks of factors from block k on. It adds to the results if k > 0.
-func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results tensor.Blocks, p, k int) {
+// multiply computes panel p of a span for the blocks of factors from block k on, and fetches lines ahead. It adds to the results if k > 0.
+func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results tensor.Blocks, ahead vconv.Ahead, p, k int) {
 	deep, n := min(v.depth, v.blocks()-k), min(2, v.out.Blocks()-2*p)
 	panel, head := w.panels, w.panels
 	if v.packsOwn() {
@@ -300,7 +372,7 @@ func (v *pointProduct) multiply(w *pointWorker, s tensor.Span, left, results ten
 	if bias := v.Args.Bias; bias != nil {
 		copy(w.start[:], bias[p*conv.Panel:])
 	}
-	tile := vconv.Tile{Blocks: deep, JumpA: left.Jump, Head: head, B: panel, Bias: w.start[:], JumpC: results.Jump, Rows: s.N, N: n,
+	tile := vconv.Tile{Blocks: deep, JumpA: left.Jump, Head: head, B: panel, Bias: w.start[:], JumpC: results.Jump, Ahead: ahead, Rows: s.N, N: n,
 		First: k == 0, Last: k+deep == v.blocks(), Add: v.Args.Add && v.out.Direct(), Floor: v.Args.Floor}
 	for image := range s.Images {
 		tile.A, tile.C = left.Data[image*left.Image+k*left.Jump:], results.Data[image*results.Image:]

@@ -128,7 +128,8 @@ func (p *Images) Finish(f op.Finish, data []float32, s Span, first, n int) {
 	plane := p.H * p.W
 	for image := s.Image; image < s.Image+s.Images; image++ {
 		for block := first; block < first+n; block++ {
-			f(data, ((image*p.Blocks()+block)*plane+s.First)*shape.BlockLanes, s.N*shape.BlockLanes, block)
+			at := ((image*p.Blocks()+block)*plane + s.First) * shape.BlockLanes
+			f(data[at:at+s.N*shape.BlockLanes], at, block)
 		}
 	}
 }

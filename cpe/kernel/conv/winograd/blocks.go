@@ -77,7 +77,8 @@ func (o *tilesOut) finish(to *destination, corner, slice, lines, width, apart in
 		lines, width = 1, lines*width
 	}
 	for i := range lines {
-		to.finish(to.all, to.at+corner+i*apart*o.w*sliceLanes, width*sliceLanes, to.block+slice)
+		at := to.at + corner + i*apart*o.w*sliceLanes
+		to.finish(to.all[at:at+width*sliceLanes], at, to.block+slice)
 	}
 }
 

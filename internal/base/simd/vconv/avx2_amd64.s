@@ -4,29 +4,25 @@
 
 #include "textflag.h"
 
-// func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·pixels1x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	LEAQ    64(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -54,58 +50,58 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y2, Y2, Y2
 	VMAXPS Y0, Y2, Y0
 	VMAXPS Y1, Y2, Y1
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·pixels2x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
 	VMOVAPS Y1, Y3
 	LEAQ    128(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -145,22 +141,26 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000080, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y4, Y4, Y4
 	VMAXPS Y0, Y4, Y0
@@ -169,28 +169,25 @@ rectify:
 	VMAXPS Y3, Y4, Y3
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·pixels3x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -199,12 +196,11 @@ tile:
 	VMOVAPS Y1, Y5
 	LEAQ    192(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -256,24 +252,28 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000000c0, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
-	VADDPS       128(DI), Y4, Y4
-	VADDPS       160(DI), Y5, Y5
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+	VADDPS       128(AX), Y4, Y4
+	VADDPS       160(AX), Y5, Y5
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y6, Y6, Y6
 	VMAXPS Y0, Y6, Y0
@@ -284,30 +284,27 @@ rectify:
 	VMAXPS Y5, Y6, Y5
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·pixels4x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -318,12 +315,11 @@ tile:
 	VMOVAPS Y1, Y7
 	LEAQ    256(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -387,26 +383,30 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000100, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
-	VADDPS       128(DI), Y4, Y4
-	VADDPS       160(DI), Y5, Y5
-	VADDPS       192(DI), Y6, Y6
-	VADDPS       224(DI), Y7, Y7
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+	VADDPS       128(AX), Y4, Y4
+	VADDPS       160(AX), Y5, Y5
+	VADDPS       192(AX), Y6, Y6
+	VADDPS       224(AX), Y7, Y7
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y8, Y8, Y8
 	VMAXPS Y0, Y8, Y0
@@ -419,32 +419,29 @@ rectify:
 	VMAXPS Y7, Y8, Y7
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y7, 224(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y7, 224(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·pixels5x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -457,12 +454,11 @@ tile:
 	VMOVAPS Y1, Y9
 	LEAQ    320(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -539,28 +535,32 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000140, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
-	VADDPS       128(DI), Y4, Y4
-	VADDPS       160(DI), Y5, Y5
-	VADDPS       192(DI), Y6, Y6
-	VADDPS       224(DI), Y7, Y7
-	VADDPS       256(DI), Y8, Y8
-	VADDPS       288(DI), Y9, Y9
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+	VADDPS       128(AX), Y4, Y4
+	VADDPS       160(AX), Y5, Y5
+	VADDPS       192(AX), Y6, Y6
+	VADDPS       224(AX), Y7, Y7
+	VADDPS       256(AX), Y8, Y8
+	VADDPS       288(AX), Y9, Y9
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y10, Y10, Y10
 	VMAXPS Y0, Y10, Y0
@@ -575,34 +575,31 @@ rectify:
 	VMAXPS Y9, Y10, Y9
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y8, 256(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y7, 224(DI)
-	VMOVUPS Y9, 288(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y8, 256(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y7, 224(AX)
+	VMOVUPS Y9, 288(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·pixels6x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -617,12 +614,11 @@ tile:
 	VMOVAPS Y1, Y11
 	LEAQ    384(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -711,30 +707,34 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000180, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
-	VADDPS       128(DI), Y4, Y4
-	VADDPS       160(DI), Y5, Y5
-	VADDPS       192(DI), Y6, Y6
-	VADDPS       224(DI), Y7, Y7
-	VADDPS       256(DI), Y8, Y8
-	VADDPS       288(DI), Y9, Y9
-	VADDPS       320(DI), Y10, Y10
-	VADDPS       352(DI), Y11, Y11
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+	VADDPS       128(AX), Y4, Y4
+	VADDPS       160(AX), Y5, Y5
+	VADDPS       192(AX), Y6, Y6
+	VADDPS       224(AX), Y7, Y7
+	VADDPS       256(AX), Y8, Y8
+	VADDPS       288(AX), Y9, Y9
+	VADDPS       320(AX), Y10, Y10
+	VADDPS       352(AX), Y11, Y11
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y12, Y12, Y12
 	VMAXPS Y0, Y12, Y0
@@ -751,46 +751,42 @@ rectify:
 	VMAXPS Y11, Y12, Y11
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y8, 256(DI)
-	VMOVUPS Y10, 320(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y7, 224(DI)
-	VMOVUPS Y9, 288(DI)
-	VMOVUPS Y11, 352(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y8, 256(AX)
+	VMOVUPS Y10, 320(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y7, 224(AX)
+	VMOVUPS Y9, 288(AX)
+	VMOVUPS Y11, 352(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·halves1x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·halves1x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	LEAQ    64(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -826,29 +822,33 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y2, Y2, Y2
 	VMAXPS Y0, Y2, Y0
 	VMAXPS Y1, Y2, Y1
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
@@ -863,31 +863,27 @@ DATA c8_ffff0000<>+24(SB)/4, $0xffff0000
 DATA c8_ffff0000<>+28(SB)/4, $0xffff0000
 GLOBL c8_ffff0000<>(SB), RODATA|NOPTR, $32
 
-// func halves2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·halves2x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·halves2x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
 	VMOVAPS Y1, Y3
 	LEAQ    128(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -935,22 +931,26 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000080, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y4, Y4, Y4
 	VMAXPS Y0, Y4, Y0
@@ -959,28 +959,25 @@ rectify:
 	VMAXPS Y3, Y4, Y3
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·halves3x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·halves3x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -989,12 +986,11 @@ tile:
 	VMOVAPS Y1, Y5
 	LEAQ    192(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -1054,24 +1050,28 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000000c0, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
-	VADDPS       128(DI), Y4, Y4
-	VADDPS       160(DI), Y5, Y5
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+	VADDPS       128(AX), Y4, Y4
+	VADDPS       160(AX), Y5, Y5
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y6, Y6, Y6
 	VMAXPS Y0, Y6, Y0
@@ -1082,30 +1082,27 @@ rectify:
 	VMAXPS Y5, Y6, Y5
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·halves4x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·halves4x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -1116,12 +1113,11 @@ tile:
 	VMOVAPS Y1, Y7
 	LEAQ    256(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -1193,26 +1189,30 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000100, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
-	VADDPS       128(DI), Y4, Y4
-	VADDPS       160(DI), Y5, Y5
-	VADDPS       192(DI), Y6, Y6
-	VADDPS       224(DI), Y7, Y7
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+	VADDPS       128(AX), Y4, Y4
+	VADDPS       160(AX), Y5, Y5
+	VADDPS       192(AX), Y6, Y6
+	VADDPS       224(AX), Y7, Y7
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y8, Y8, Y8
 	VMAXPS Y0, Y8, Y0
@@ -1225,32 +1225,29 @@ rectify:
 	VMAXPS Y7, Y8, Y7
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y7, 224(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y7, 224(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·halves5x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·halves5x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -1263,12 +1260,11 @@ tile:
 	VMOVAPS Y1, Y9
 	LEAQ    320(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -1353,28 +1349,32 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000140, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
-	VADDPS       128(DI), Y4, Y4
-	VADDPS       160(DI), Y5, Y5
-	VADDPS       192(DI), Y6, Y6
-	VADDPS       224(DI), Y7, Y7
-	VADDPS       256(DI), Y8, Y8
-	VADDPS       288(DI), Y9, Y9
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+	VADDPS       128(AX), Y4, Y4
+	VADDPS       160(AX), Y5, Y5
+	VADDPS       192(AX), Y6, Y6
+	VADDPS       224(AX), Y7, Y7
+	VADDPS       256(AX), Y8, Y8
+	VADDPS       288(AX), Y9, Y9
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y10, Y10, Y10
 	VMAXPS Y0, Y10, Y0
@@ -1389,34 +1389,31 @@ rectify:
 	VMAXPS Y9, Y10, Y9
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y8, 256(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y7, 224(DI)
-	VMOVUPS Y9, 288(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y8, 256(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y7, 224(AX)
+	VMOVUPS Y9, 288(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·halves6x2AVX2(SB), NOSPLIT, $0-72
+TEXT ·halves6x2AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -1431,12 +1428,11 @@ tile:
 	VMOVAPS Y1, Y11
 	LEAQ    384(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -1533,30 +1529,34 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000180, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       64(DI), Y2, Y2
-	VADDPS       96(DI), Y3, Y3
-	VADDPS       128(DI), Y4, Y4
-	VADDPS       160(DI), Y5, Y5
-	VADDPS       192(DI), Y6, Y6
-	VADDPS       224(DI), Y7, Y7
-	VADDPS       256(DI), Y8, Y8
-	VADDPS       288(DI), Y9, Y9
-	VADDPS       320(DI), Y10, Y10
-	VADDPS       352(DI), Y11, Y11
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+	VADDPS       128(AX), Y4, Y4
+	VADDPS       160(AX), Y5, Y5
+	VADDPS       192(AX), Y6, Y6
+	VADDPS       224(AX), Y7, Y7
+	VADDPS       256(AX), Y8, Y8
+	VADDPS       288(AX), Y9, Y9
+	VADDPS       320(AX), Y10, Y10
+	VADDPS       352(AX), Y11, Y11
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VXORPS Y12, Y12, Y12
 	VMAXPS Y0, Y12, Y0
@@ -1573,48 +1573,44 @@ rectify:
 	VMAXPS Y11, Y12, Y11
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y8, 256(DI)
-	VMOVUPS Y10, 320(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y7, 224(DI)
-	VMOVUPS Y9, 288(DI)
-	VMOVUPS Y11, 352(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y8, 256(AX)
+	VMOVUPS Y10, 320(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y7, 224(AX)
+	VMOVUPS Y9, 288(AX)
+	VMOVUPS Y11, 352(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves1x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves1x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·halves1x4AVX2(SB), NOSPLIT, $0-72
+TEXT ·halves1x4AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVUPS 64(SI), Y2
 	VMOVUPS 96(SI), Y3
 	LEAQ    64(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), SI
-	MOVQ    $0x00000004, R9
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -1674,22 +1670,26 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R9
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+80(FP), DL
+	TESTB        DL, DL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       (DI)(R8*1), Y2, Y2
-	VADDPS       32(DI)(R8*1), Y3, Y3
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       (AX)(CX*1), Y2, Y2
+	VADDPS       32(AX)(CX*1), Y3, Y3
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VXORPS Y4, Y4, Y4
 	VMAXPS Y0, Y4, Y0
@@ -1698,28 +1698,25 @@ rectify:
 	VMAXPS Y3, Y4, Y3
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y2, (DI)(R8*1)
-	VMOVUPS Y3, 32(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, (AX)(CX*1)
+	VMOVUPS Y3, 32(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves2x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves2x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·halves2x4AVX2(SB), NOSPLIT, $0-72
+TEXT ·halves2x4AVX2(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVUPS 64(SI), Y2
@@ -1730,12 +1727,11 @@ tile:
 	VMOVAPS Y3, Y7
 	LEAQ    128(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), SI
-	MOVQ    $0x00000004, R9
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -1815,26 +1811,30 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R9
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000080, c+40(FP)
+	MOVB         accumulate+80(FP), DL
+	TESTB        DL, DL
 	JEQ          rectify
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
-	VADDPS       (DI)(R8*1), Y2, Y2
-	VADDPS       32(DI)(R8*1), Y3, Y3
-	VADDPS       64(DI), Y4, Y4
-	VADDPS       96(DI), Y5, Y5
-	VADDPS       64(DI)(R8*1), Y6, Y6
-	VADDPS       96(DI)(R8*1), Y7, Y7
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       (AX)(CX*1), Y2, Y2
+	VADDPS       32(AX)(CX*1), Y3, Y3
+	VADDPS       64(AX), Y4, Y4
+	VADDPS       96(AX), Y5, Y5
+	VADDPS       64(AX)(CX*1), Y6, Y6
+	VADDPS       96(AX)(CX*1), Y7, Y7
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VXORPS Y8, Y8, Y8
 	VMAXPS Y0, Y8, Y0
@@ -1847,42 +1847,38 @@ rectify:
 	VMAXPS Y7, Y8, Y7
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y4, 64(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y5, 96(DI)
-	VMOVUPS Y2, (DI)(R8*1)
-	VMOVUPS Y6, 64(DI)(R8*1)
-	VMOVUPS Y3, 32(DI)(R8*1)
-	VMOVUPS Y7, 96(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y5, 96(AX)
+	VMOVUPS Y2, (AX)(CX*1)
+	VMOVUPS Y6, 64(AX)(CX*1)
+	VMOVUPS Y3, 32(AX)(CX*1)
+	VMOVUPS Y7, 96(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words1x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·words1x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·words1x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	LEAQ    64(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -1918,73 +1914,73 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Y0, Y0
-	VPADDD       32(DI), Y1, Y1
+	VPADDD       (AX), Y0, Y0
+	VPADDD       32(AX), Y1, Y1
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Y2
-	VMOVUPS   (CX), Y3
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Y2
+	VMOVUPS   (DX), Y3
 	VCVTDQ2PS Y0, Y0
 	VMULPS    Y2, Y0, Y0
 	VADDPS    Y3, Y0, Y0
-	VMOVUPS   32(AX), Y2
-	VMOVUPS   32(CX), Y3
+	VMOVUPS   32(CX), Y2
+	VMOVUPS   32(DX), Y3
 	VCVTDQ2PS Y1, Y1
 	VMULPS    Y2, Y1, Y1
 	VADDPS    Y3, Y1, Y1
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VXORPS    Y2, Y2, Y2
 	VMAXPS    Y0, Y2, Y0
 	VMAXPS    Y1, Y2, Y1
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words2x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·words2x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·words2x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
 	VMOVAPS Y1, Y3
 	LEAQ    128(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -2040,43 +2036,47 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000080, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Y0, Y0
-	VPADDD       32(DI), Y1, Y1
-	VPADDD       64(DI), Y2, Y2
-	VPADDD       96(DI), Y3, Y3
+	VPADDD       (AX), Y0, Y0
+	VPADDD       32(AX), Y1, Y1
+	VPADDD       64(AX), Y2, Y2
+	VPADDD       96(AX), Y3, Y3
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Y4
-	VMOVUPS   (CX), Y5
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Y4
+	VMOVUPS   (DX), Y5
 	VCVTDQ2PS Y0, Y0
 	VMULPS    Y4, Y0, Y0
 	VADDPS    Y5, Y0, Y0
 	VCVTDQ2PS Y2, Y2
 	VMULPS    Y4, Y2, Y2
 	VADDPS    Y5, Y2, Y2
-	VMOVUPS   32(AX), Y4
-	VMOVUPS   32(CX), Y5
+	VMOVUPS   32(CX), Y4
+	VMOVUPS   32(DX), Y5
 	VCVTDQ2PS Y1, Y1
 	VMULPS    Y4, Y1, Y1
 	VADDPS    Y5, Y1, Y1
 	VCVTDQ2PS Y3, Y3
 	VMULPS    Y4, Y3, Y3
 	VADDPS    Y5, Y3, Y3
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VXORPS    Y4, Y4, Y4
 	VMAXPS    Y0, Y4, Y0
@@ -2085,28 +2085,25 @@ ended:
 	VMAXPS    Y3, Y4, Y3
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words3x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·words3x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·words3x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -2115,12 +2112,11 @@ tile:
 	VMOVAPS Y1, Y5
 	LEAQ    192(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x000000c0, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    192(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -2196,29 +2192,33 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000000c0, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Y0, Y0
-	VPADDD       32(DI), Y1, Y1
-	VPADDD       64(DI), Y2, Y2
-	VPADDD       96(DI), Y3, Y3
-	VPADDD       128(DI), Y4, Y4
-	VPADDD       160(DI), Y5, Y5
+	VPADDD       (AX), Y0, Y0
+	VPADDD       32(AX), Y1, Y1
+	VPADDD       64(AX), Y2, Y2
+	VPADDD       96(AX), Y3, Y3
+	VPADDD       128(AX), Y4, Y4
+	VPADDD       160(AX), Y5, Y5
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Y6
-	VMOVUPS   (CX), Y7
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Y6
+	VMOVUPS   (DX), Y7
 	VCVTDQ2PS Y0, Y0
 	VMULPS    Y6, Y0, Y0
 	VADDPS    Y7, Y0, Y0
@@ -2228,8 +2228,8 @@ ended:
 	VCVTDQ2PS Y4, Y4
 	VMULPS    Y6, Y4, Y4
 	VADDPS    Y7, Y4, Y4
-	VMOVUPS   32(AX), Y6
-	VMOVUPS   32(CX), Y7
+	VMOVUPS   32(CX), Y6
+	VMOVUPS   32(DX), Y7
 	VCVTDQ2PS Y1, Y1
 	VMULPS    Y6, Y1, Y1
 	VADDPS    Y7, Y1, Y1
@@ -2239,8 +2239,8 @@ ended:
 	VCVTDQ2PS Y5, Y5
 	VMULPS    Y6, Y5, Y5
 	VADDPS    Y7, Y5, Y5
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VXORPS    Y6, Y6, Y6
 	VMAXPS    Y0, Y6, Y0
@@ -2251,30 +2251,27 @@ ended:
 	VMAXPS    Y5, Y6, Y5
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words4x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·words4x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·words4x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -2285,12 +2282,11 @@ tile:
 	VMOVAPS Y1, Y7
 	LEAQ    256(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000100, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    256(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -2386,31 +2382,35 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000100, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Y0, Y0
-	VPADDD       32(DI), Y1, Y1
-	VPADDD       64(DI), Y2, Y2
-	VPADDD       96(DI), Y3, Y3
-	VPADDD       128(DI), Y4, Y4
-	VPADDD       160(DI), Y5, Y5
-	VPADDD       192(DI), Y6, Y6
-	VPADDD       224(DI), Y7, Y7
+	VPADDD       (AX), Y0, Y0
+	VPADDD       32(AX), Y1, Y1
+	VPADDD       64(AX), Y2, Y2
+	VPADDD       96(AX), Y3, Y3
+	VPADDD       128(AX), Y4, Y4
+	VPADDD       160(AX), Y5, Y5
+	VPADDD       192(AX), Y6, Y6
+	VPADDD       224(AX), Y7, Y7
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Y8
-	VMOVUPS   (CX), Y9
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Y8
+	VMOVUPS   (DX), Y9
 	VCVTDQ2PS Y0, Y0
 	VMULPS    Y8, Y0, Y0
 	VADDPS    Y9, Y0, Y0
@@ -2423,8 +2423,8 @@ ended:
 	VCVTDQ2PS Y6, Y6
 	VMULPS    Y8, Y6, Y6
 	VADDPS    Y9, Y6, Y6
-	VMOVUPS   32(AX), Y8
-	VMOVUPS   32(CX), Y9
+	VMOVUPS   32(CX), Y8
+	VMOVUPS   32(DX), Y9
 	VCVTDQ2PS Y1, Y1
 	VMULPS    Y8, Y1, Y1
 	VADDPS    Y9, Y1, Y1
@@ -2437,8 +2437,8 @@ ended:
 	VCVTDQ2PS Y7, Y7
 	VMULPS    Y8, Y7, Y7
 	VADDPS    Y9, Y7, Y7
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VXORPS    Y8, Y8, Y8
 	VMAXPS    Y0, Y8, Y0
@@ -2451,32 +2451,29 @@ ended:
 	VMAXPS    Y7, Y8, Y7
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y7, 224(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y7, 224(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words5x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·words5x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·words5x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -2489,12 +2486,11 @@ tile:
 	VMOVAPS Y1, Y9
 	LEAQ    320(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000140, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    320(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -2611,33 +2607,37 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000140, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Y0, Y0
-	VPADDD       32(DI), Y1, Y1
-	VPADDD       64(DI), Y2, Y2
-	VPADDD       96(DI), Y3, Y3
-	VPADDD       128(DI), Y4, Y4
-	VPADDD       160(DI), Y5, Y5
-	VPADDD       192(DI), Y6, Y6
-	VPADDD       224(DI), Y7, Y7
-	VPADDD       256(DI), Y8, Y8
-	VPADDD       288(DI), Y9, Y9
+	VPADDD       (AX), Y0, Y0
+	VPADDD       32(AX), Y1, Y1
+	VPADDD       64(AX), Y2, Y2
+	VPADDD       96(AX), Y3, Y3
+	VPADDD       128(AX), Y4, Y4
+	VPADDD       160(AX), Y5, Y5
+	VPADDD       192(AX), Y6, Y6
+	VPADDD       224(AX), Y7, Y7
+	VPADDD       256(AX), Y8, Y8
+	VPADDD       288(AX), Y9, Y9
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Y10
-	VMOVUPS   (CX), Y11
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Y10
+	VMOVUPS   (DX), Y11
 	VCVTDQ2PS Y0, Y0
 	VMULPS    Y10, Y0, Y0
 	VADDPS    Y11, Y0, Y0
@@ -2653,8 +2653,8 @@ ended:
 	VCVTDQ2PS Y8, Y8
 	VMULPS    Y10, Y8, Y8
 	VADDPS    Y11, Y8, Y8
-	VMOVUPS   32(AX), Y10
-	VMOVUPS   32(CX), Y11
+	VMOVUPS   32(CX), Y10
+	VMOVUPS   32(DX), Y11
 	VCVTDQ2PS Y1, Y1
 	VMULPS    Y10, Y1, Y1
 	VADDPS    Y11, Y1, Y1
@@ -2670,8 +2670,8 @@ ended:
 	VCVTDQ2PS Y9, Y9
 	VMULPS    Y10, Y9, Y9
 	VADDPS    Y11, Y9, Y9
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VXORPS    Y10, Y10, Y10
 	VMAXPS    Y0, Y10, Y0
@@ -2686,34 +2686,31 @@ ended:
 	VMAXPS    Y9, Y10, Y9
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y8, 256(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y7, 224(DI)
-	VMOVUPS Y9, 288(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y8, 256(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y7, 224(AX)
+	VMOVUPS Y9, 288(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words6x2AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·words6x2AVX2(SB), NOSPLIT, $0-88
+TEXT ·words6x2AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y0, Y2
@@ -2728,12 +2725,11 @@ tile:
 	VMOVAPS Y1, Y11
 	LEAQ    384(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000180, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    384(CX), SI
-	MOVQ    $0x00000004, R8
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -2870,35 +2866,39 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	DECQ         R8
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000180, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Y0, Y0
-	VPADDD       32(DI), Y1, Y1
-	VPADDD       64(DI), Y2, Y2
-	VPADDD       96(DI), Y3, Y3
-	VPADDD       128(DI), Y4, Y4
-	VPADDD       160(DI), Y5, Y5
-	VPADDD       192(DI), Y6, Y6
-	VPADDD       224(DI), Y7, Y7
-	VPADDD       256(DI), Y8, Y8
-	VPADDD       288(DI), Y9, Y9
-	VPADDD       320(DI), Y10, Y10
-	VPADDD       352(DI), Y11, Y11
+	VPADDD       (AX), Y0, Y0
+	VPADDD       32(AX), Y1, Y1
+	VPADDD       64(AX), Y2, Y2
+	VPADDD       96(AX), Y3, Y3
+	VPADDD       128(AX), Y4, Y4
+	VPADDD       160(AX), Y5, Y5
+	VPADDD       192(AX), Y6, Y6
+	VPADDD       224(AX), Y7, Y7
+	VPADDD       256(AX), Y8, Y8
+	VPADDD       288(AX), Y9, Y9
+	VPADDD       320(AX), Y10, Y10
+	VPADDD       352(AX), Y11, Y11
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Y12
-	VMOVUPS   (CX), Y13
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Y12
+	VMOVUPS   (DX), Y13
 	VCVTDQ2PS Y0, Y0
 	VMULPS    Y12, Y0, Y0
 	VADDPS    Y13, Y0, Y0
@@ -2917,8 +2917,8 @@ ended:
 	VCVTDQ2PS Y10, Y10
 	VMULPS    Y12, Y10, Y10
 	VADDPS    Y13, Y10, Y10
-	VMOVUPS   32(AX), Y12
-	VMOVUPS   32(CX), Y13
+	VMOVUPS   32(CX), Y12
+	VMOVUPS   32(DX), Y13
 	VCVTDQ2PS Y1, Y1
 	VMULPS    Y12, Y1, Y1
 	VADDPS    Y13, Y1, Y1
@@ -2937,8 +2937,8 @@ ended:
 	VCVTDQ2PS Y11, Y11
 	VMULPS    Y12, Y11, Y11
 	VADDPS    Y13, Y11, Y11
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VXORPS    Y12, Y12, Y12
 	VMAXPS    Y0, Y12, Y0
@@ -2955,48 +2955,44 @@ ended:
 	VMAXPS    Y11, Y12, Y11
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y2, 64(DI)
-	VMOVUPS Y4, 128(DI)
-	VMOVUPS Y6, 192(DI)
-	VMOVUPS Y8, 256(DI)
-	VMOVUPS Y10, 320(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y3, 96(DI)
-	VMOVUPS Y5, 160(DI)
-	VMOVUPS Y7, 224(DI)
-	VMOVUPS Y9, 288(DI)
-	VMOVUPS Y11, 352(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y8, 256(AX)
+	VMOVUPS Y10, 320(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y7, 224(AX)
+	VMOVUPS Y9, 288(AX)
+	VMOVUPS Y11, 352(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words1x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words1x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·words1x4AVX2(SB), NOSPLIT, $0-88
+TEXT ·words1x4AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVUPS 64(SI), Y2
 	VMOVUPS 96(SI), Y3
 	LEAQ    64(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000040, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    64(CX), SI
-	MOVQ    $0x00000004, R9
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -3056,47 +3052,51 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R9
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Y0, Y0
-	VPADDD       32(DI), Y1, Y1
-	VPADDD       (DI)(R8*1), Y2, Y2
-	VPADDD       32(DI)(R8*1), Y3, Y3
+	VPADDD       (AX), Y0, Y0
+	VPADDD       32(AX), Y1, Y1
+	VPADDD       (AX)(CX*1), Y2, Y2
+	VPADDD       32(AX)(CX*1), Y3, Y3
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Y4
-	VMOVUPS   (CX), Y5
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Y4
+	VMOVUPS   (BX), Y5
 	VCVTDQ2PS Y0, Y0
 	VMULPS    Y4, Y0, Y0
 	VADDPS    Y5, Y0, Y0
-	VMOVUPS   32(AX), Y4
-	VMOVUPS   32(CX), Y5
+	VMOVUPS   32(DX), Y4
+	VMOVUPS   32(BX), Y5
 	VCVTDQ2PS Y1, Y1
 	VMULPS    Y4, Y1, Y1
 	VADDPS    Y5, Y1, Y1
-	VMOVUPS   64(AX), Y4
-	VMOVUPS   64(CX), Y5
+	VMOVUPS   64(DX), Y4
+	VMOVUPS   64(BX), Y5
 	VCVTDQ2PS Y2, Y2
 	VMULPS    Y4, Y2, Y2
 	VADDPS    Y5, Y2, Y2
-	VMOVUPS   96(AX), Y4
-	VMOVUPS   96(CX), Y5
+	VMOVUPS   96(DX), Y4
+	VMOVUPS   96(BX), Y5
 	VCVTDQ2PS Y3, Y3
 	VMULPS    Y4, Y3, Y3
 	VADDPS    Y5, Y3, Y3
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VXORPS    Y4, Y4, Y4
 	VMAXPS    Y0, Y4, Y0
@@ -3105,28 +3105,25 @@ ended:
 	VMAXPS    Y3, Y4, Y3
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y2, (DI)(R8*1)
-	VMOVUPS Y3, 32(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, (AX)(CX*1)
+	VMOVUPS Y3, 32(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words2x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words2x4AVX2(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·words2x4AVX2(SB), NOSPLIT, $0-88
+TEXT ·words2x4AVX2(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
 	VMOVUPS 64(SI), Y2
@@ -3137,12 +3134,11 @@ tile:
 	VMOVAPS Y3, Y7
 	LEAQ    128(CX), SI
 	MOVQ    SI, a+8(FP)
-	ADDQ    $0x00000080, c+40(FP)
 	PCALIGN $0x00000040
 
 block:
 	LEAQ    128(CX), SI
-	MOVQ    $0x00000004, R9
+	MOVQ    $0x00000004, DI
 	PCALIGN $0x00000020
 
 several:
@@ -3238,63 +3234,67 @@ several:
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	DECQ         R9
+	DECQ         DI
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000080, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Y0, Y0
-	VPADDD       32(DI), Y1, Y1
-	VPADDD       (DI)(R8*1), Y2, Y2
-	VPADDD       32(DI)(R8*1), Y3, Y3
-	VPADDD       64(DI), Y4, Y4
-	VPADDD       96(DI), Y5, Y5
-	VPADDD       64(DI)(R8*1), Y6, Y6
-	VPADDD       96(DI)(R8*1), Y7, Y7
+	VPADDD       (AX), Y0, Y0
+	VPADDD       32(AX), Y1, Y1
+	VPADDD       (AX)(CX*1), Y2, Y2
+	VPADDD       32(AX)(CX*1), Y3, Y3
+	VPADDD       64(AX), Y4, Y4
+	VPADDD       96(AX), Y5, Y5
+	VPADDD       64(AX)(CX*1), Y6, Y6
+	VPADDD       96(AX)(CX*1), Y7, Y7
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Y8
-	VMOVUPS   (CX), Y9
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Y8
+	VMOVUPS   (BX), Y9
 	VCVTDQ2PS Y0, Y0
 	VMULPS    Y8, Y0, Y0
 	VADDPS    Y9, Y0, Y0
 	VCVTDQ2PS Y4, Y4
 	VMULPS    Y8, Y4, Y4
 	VADDPS    Y9, Y4, Y4
-	VMOVUPS   32(AX), Y8
-	VMOVUPS   32(CX), Y9
+	VMOVUPS   32(DX), Y8
+	VMOVUPS   32(BX), Y9
 	VCVTDQ2PS Y1, Y1
 	VMULPS    Y8, Y1, Y1
 	VADDPS    Y9, Y1, Y1
 	VCVTDQ2PS Y5, Y5
 	VMULPS    Y8, Y5, Y5
 	VADDPS    Y9, Y5, Y5
-	VMOVUPS   64(AX), Y8
-	VMOVUPS   64(CX), Y9
+	VMOVUPS   64(DX), Y8
+	VMOVUPS   64(BX), Y9
 	VCVTDQ2PS Y2, Y2
 	VMULPS    Y8, Y2, Y2
 	VADDPS    Y9, Y2, Y2
 	VCVTDQ2PS Y6, Y6
 	VMULPS    Y8, Y6, Y6
 	VADDPS    Y9, Y6, Y6
-	VMOVUPS   96(AX), Y8
-	VMOVUPS   96(CX), Y9
+	VMOVUPS   96(DX), Y8
+	VMOVUPS   96(BX), Y9
 	VCVTDQ2PS Y3, Y3
 	VMULPS    Y8, Y3, Y3
 	VADDPS    Y9, Y3, Y3
 	VCVTDQ2PS Y7, Y7
 	VMULPS    Y8, Y7, Y7
 	VADDPS    Y9, Y7, Y7
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VXORPS    Y8, Y8, Y8
 	VMAXPS    Y0, Y8, Y0
@@ -3307,15 +3307,15 @@ ended:
 	VMAXPS    Y7, Y8, Y7
 
 write:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y4, 64(DI)
-	VMOVUPS Y1, 32(DI)
-	VMOVUPS Y5, 96(DI)
-	VMOVUPS Y2, (DI)(R8*1)
-	VMOVUPS Y6, 64(DI)(R8*1)
-	VMOVUPS Y3, 32(DI)(R8*1)
-	VMOVUPS Y7, 96(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y5, 96(AX)
+	VMOVUPS Y2, (AX)(CX*1)
+	VMOVUPS Y6, 64(AX)(CX*1)
+	VMOVUPS Y3, 32(AX)(CX*1)
+	VMOVUPS Y7, 96(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET

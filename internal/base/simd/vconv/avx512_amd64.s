@@ -4,39 +4,40 @@
 
 #include "textflag.h"
 
-// func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels1x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels1x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    64(DI), R11
-	LEAQ    64(DI), R12
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R11
+	LEAQ    64(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R8
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z1
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	VMOVUPS      128(BX), Z1
@@ -48,72 +49,79 @@ several:
 	VMOVUPS      384(BX), Z1
 	VBROADCASTSS 12(CX), Z2
 	VFMADD231PS  Z1, Z2, Z0
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Z0, Z0
+	VADDPS       (AX), Z0, Z0
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z3, Z3, Z3
 	VMAXPS Z0, Z3, Z0
 
 write:
-	VMOVUPS Z0, (DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels2x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels2x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    128(DI), R11
-	LEAQ    192(DI), R12
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R11
+	LEAQ    192(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R8
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z2
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VFMADD231PS.BCST 64(CX), Z2, Z1
@@ -129,76 +137,83 @@ several:
 	VBROADCASTSS     12(CX), Z3
 	VFMADD231PS      Z2, Z3, Z0
 	VFMADD231PS.BCST 76(CX), Z2, Z1
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R8
-	DECQ             R9
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000080, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z4, Z4, Z4
 	VMAXPS Z0, Z4, Z0
 	VMAXPS Z1, Z4, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels3x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels3x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    192(DI), R11
-	LEAQ    320(DI), R12
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R11
+	LEAQ    320(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R8
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z3
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z4
 	VFMADD231PS      Z3, Z4, Z0
 	VFMADD231PS.BCST 64(CX), Z3, Z1
@@ -222,29 +237,35 @@ several:
 	VFMADD231PS.BCST 76(CX), Z3, Z1
 	VBROADCASTSS     140(CX), Z4
 	VFMADD231PS      Z3, Z4, Z2
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R8
-	DECQ             R9
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000000c0, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z5, Z5, Z5
 	VMAXPS Z0, Z5, Z0
@@ -252,50 +273,51 @@ rectify:
 	VMAXPS Z2, Z5, Z2
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels4x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels4x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    256(DI), R11
-	LEAQ    448(DI), R12
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R11
+	LEAQ    448(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R8
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z4
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z5
 	VFMADD231PS      Z4, Z5, Z0
 	VFMADD231PS.BCST 64(CX), Z4, Z1
@@ -327,30 +349,36 @@ several:
 	VFMADD231PS      Z4, Z5, Z2
 	VBROADCASTSS     204(CX), Z5
 	VFMADD231PS      Z4, Z5, Z3
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R8
-	DECQ             R9
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000100, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z6, Z6, Z6
 	VMAXPS Z0, Z6, Z0
@@ -359,52 +387,53 @@ rectify:
 	VMAXPS Z3, Z6, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels5x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels5x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    320(DI), R11
-	LEAQ    576(DI), R12
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R11
+	LEAQ    576(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R8
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z5
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z6
 	VFMADD231PS      Z5, Z6, Z0
 	VFMADD231PS.BCST 64(CX), Z5, Z1
@@ -416,7 +445,7 @@ several:
 	VFMADD231PS      Z5, Z6, Z4
 	VMOVUPS          128(BX), Z5
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z6
 	VFMADD231PS      Z5, Z6, Z0
 	VFMADD231PS.BCST 68(CX), Z5, Z1
@@ -446,31 +475,37 @@ several:
 	VFMADD231PS      Z5, Z6, Z3
 	VBROADCASTSS     268(CX), Z6
 	VFMADD231PS      Z5, Z6, Z4
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R8
-	DECQ             R9
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000140, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z7, Z7, Z7
 	VMAXPS Z0, Z7, Z0
@@ -480,54 +515,55 @@ rectify:
 	VMAXPS Z4, Z7, Z4
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels6x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels6x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    384(DI), R11
-	LEAQ    704(DI), R12
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R11
+	LEAQ    704(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R8
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z6
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z7
 	VFMADD231PS      Z6, Z7, Z0
 	VFMADD231PS.BCST 64(CX), Z6, Z1
@@ -541,7 +577,7 @@ several:
 	VFMADD231PS      Z6, Z7, Z5
 	VMOVUPS          128(BX), Z6
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z7
 	VFMADD231PS      Z6, Z7, Z0
 	VFMADD231PS.BCST 68(CX), Z6, Z1
@@ -577,32 +613,38 @@ several:
 	VFMADD231PS      Z6, Z7, Z4
 	VBROADCASTSS     332(CX), Z7
 	VFMADD231PS      Z6, Z7, Z5
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R8
-	DECQ             R9
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000180, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z8, Z8, Z8
 	VMAXPS Z0, Z8, Z0
@@ -613,30 +655,27 @@ rectify:
 	VMAXPS Z5, Z8, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels7x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels7x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -644,25 +683,29 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    448(DI), R11
-	LEAQ    832(DI), R12
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R11
+	LEAQ    832(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R8
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z7
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z8
 	VFMADD231PS      Z7, Z8, Z0
 	VFMADD231PS.BCST 64(CX), Z7, Z1
@@ -678,7 +721,7 @@ several:
 	VFMADD231PS      Z7, Z8, Z6
 	VMOVUPS          128(BX), Z7
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z8
 	VFMADD231PS      Z7, Z8, Z0
 	VFMADD231PS.BCST 68(CX), Z7, Z1
@@ -720,33 +763,39 @@ several:
 	VFMADD231PS      Z7, Z8, Z5
 	VBROADCASTSS     396(CX), Z8
 	VFMADD231PS      Z7, Z8, Z6
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R8
-	DECQ             R9
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000001c0, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z9, Z9, Z9
 	VMAXPS Z0, Z9, Z0
@@ -758,31 +807,28 @@ rectify:
 	VMAXPS Z6, Z9, Z6
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels8x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels8x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -791,25 +837,29 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    512(DI), R11
-	LEAQ    960(DI), R12
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R11
+	LEAQ    960(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R8
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z8
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z9
 	VFMADD231PS      Z8, Z9, Z0
 	VFMADD231PS.BCST 64(CX), Z8, Z1
@@ -826,7 +876,7 @@ several:
 	VFMADD231PS.BCST 448(CX), Z8, Z7
 	VMOVUPS          128(BX), Z8
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z9
 	VFMADD231PS      Z8, Z9, Z0
 	VFMADD231PS.BCST 68(CX), Z8, Z1
@@ -871,34 +921,40 @@ several:
 	VBROADCASTSS     396(CX), Z9
 	VFMADD231PS      Z8, Z9, Z6
 	VFMADD231PS.BCST 460(CX), Z8, Z7
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R8
-	DECQ             R9
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000200, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z10, Z10, Z10
 	VMAXPS Z0, Z10, Z0
@@ -911,32 +967,29 @@ rectify:
 	VMAXPS Z7, Z10, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels9x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels9x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -946,25 +999,29 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    576(DI), R11
-	LEAQ    1088(DI), R12
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R11
+	LEAQ    1088(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R8
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z9
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z9, Z10, Z0
 	VFMADD231PS.BCST 64(CX), Z9, Z1
@@ -983,7 +1040,7 @@ several:
 	VFMADD231PS      Z9, Z10, Z8
 	VMOVUPS          128(BX), Z9
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z10
 	VFMADD231PS      Z9, Z10, Z0
 	VFMADD231PS.BCST 68(CX), Z9, Z1
@@ -1002,7 +1059,7 @@ several:
 	VFMADD231PS      Z9, Z10, Z8
 	VMOVUPS          256(BX), Z9
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z10
 	VFMADD231PS      Z9, Z10, Z0
 	VFMADD231PS.BCST 72(CX), Z9, Z1
@@ -1036,35 +1093,41 @@ several:
 	VFMADD231PS.BCST 460(CX), Z9, Z7
 	VBROADCASTSS     524(CX), Z10
 	VFMADD231PS      Z9, Z10, Z8
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R8
-	DECQ             R9
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000240, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z11, Z11, Z11
 	VMAXPS Z0, Z11, Z0
@@ -1078,33 +1141,30 @@ rectify:
 	VMAXPS Z8, Z11, Z8
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels10x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels10x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1115,25 +1175,29 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    640(DI), R11
-	LEAQ    1216(DI), R12
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R11
+	LEAQ    1216(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R8
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z10
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z11
 	VFMADD231PS      Z10, Z11, Z0
 	VFMADD231PS.BCST 64(CX), Z10, Z1
@@ -1154,7 +1218,7 @@ several:
 	VFMADD231PS      Z10, Z11, Z9
 	VMOVUPS          128(BX), Z10
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z11
 	VFMADD231PS      Z10, Z11, Z0
 	VFMADD231PS.BCST 68(CX), Z10, Z1
@@ -1175,7 +1239,7 @@ several:
 	VFMADD231PS      Z10, Z11, Z9
 	VMOVUPS          256(BX), Z10
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z11
 	VFMADD231PS      Z10, Z11, Z0
 	VFMADD231PS.BCST 72(CX), Z10, Z1
@@ -1213,36 +1277,42 @@ several:
 	VFMADD231PS      Z10, Z11, Z8
 	VBROADCASTSS     588(CX), Z11
 	VFMADD231PS      Z10, Z11, Z9
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R8
-	DECQ             R9
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000280, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z12, Z12, Z12
 	VMAXPS Z0, Z12, Z0
@@ -1257,34 +1327,31 @@ rectify:
 	VMAXPS Z9, Z12, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels11x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels11x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1296,25 +1363,29 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    704(DI), R11
-	LEAQ    1344(DI), R12
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R11
+	LEAQ    1344(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R8
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z11
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z12
 	VFMADD231PS      Z11, Z12, Z0
 	VFMADD231PS.BCST 64(CX), Z11, Z1
@@ -1337,7 +1408,7 @@ several:
 	VFMADD231PS      Z11, Z12, Z10
 	VMOVUPS          128(BX), Z11
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z12
 	VFMADD231PS      Z11, Z12, Z0
 	VFMADD231PS.BCST 68(CX), Z11, Z1
@@ -1360,7 +1431,7 @@ several:
 	VFMADD231PS      Z11, Z12, Z10
 	VMOVUPS          256(BX), Z11
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z12
 	VFMADD231PS      Z11, Z12, Z0
 	VFMADD231PS.BCST 72(CX), Z11, Z1
@@ -1402,37 +1473,43 @@ several:
 	VFMADD231PS      Z11, Z12, Z9
 	VBROADCASTSS     652(CX), Z12
 	VFMADD231PS      Z11, Z12, Z10
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R8
-	DECQ             R9
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000002c0, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
-	VADDPS           640(DI), Z10, Z10
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
+	VADDPS           640(AX), Z10, Z10
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z13, Z13, Z13
 	VMAXPS Z0, Z13, Z0
@@ -1448,35 +1525,32 @@ rectify:
 	VMAXPS Z10, Z13, Z10
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels12x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels12x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1489,25 +1563,29 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    768(DI), R11
-	LEAQ    1472(DI), R12
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R11
+	LEAQ    1472(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R8
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z12
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z13
 	VFMADD231PS      Z12, Z13, Z0
 	VFMADD231PS.BCST 64(CX), Z12, Z1
@@ -1532,7 +1610,7 @@ several:
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          128(BX), Z12
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z13
 	VFMADD231PS      Z12, Z13, Z0
 	VFMADD231PS.BCST 68(CX), Z12, Z1
@@ -1557,7 +1635,7 @@ several:
 	VFMADD231PS      Z12, Z13, Z11
 	VMOVUPS          256(BX), Z12
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z13
 	VFMADD231PS      Z12, Z13, Z0
 	VFMADD231PS.BCST 72(CX), Z12, Z1
@@ -1603,38 +1681,44 @@ several:
 	VFMADD231PS      Z12, Z13, Z10
 	VBROADCASTSS     716(CX), Z13
 	VFMADD231PS      Z12, Z13, Z11
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R8
-	DECQ             R9
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000300, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
-	VADDPS           640(DI), Z10, Z10
-	VADDPS           704(DI), Z11, Z11
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
+	VADDPS           640(AX), Z10, Z10
+	VADDPS           704(AX), Z11, Z11
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z14, Z14, Z14
 	VMAXPS Z0, Z14, Z0
@@ -1651,36 +1735,33 @@ rectify:
 	VMAXPS Z11, Z14, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels13x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels13x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1694,25 +1775,29 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    832(DI), R11
-	LEAQ    1600(DI), R12
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R11
+	LEAQ    1600(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R8
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z13
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z14
 	VFMADD231PS      Z13, Z14, Z0
 	VFMADD231PS.BCST 64(CX), Z13, Z1
@@ -1739,7 +1824,7 @@ several:
 	VFMADD231PS      Z13, Z14, Z12
 	VMOVUPS          128(BX), Z13
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z14
 	VFMADD231PS      Z13, Z14, Z0
 	VFMADD231PS.BCST 68(CX), Z13, Z1
@@ -1766,7 +1851,7 @@ several:
 	VFMADD231PS      Z13, Z14, Z12
 	VMOVUPS          256(BX), Z13
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z14
 	VFMADD231PS      Z13, Z14, Z0
 	VFMADD231PS.BCST 72(CX), Z13, Z1
@@ -1793,7 +1878,7 @@ several:
 	VFMADD231PS      Z13, Z14, Z12
 	VMOVUPS          384(BX), Z13
 	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
+	PREFETCHT1       192(DI)
 	VBROADCASTSS     12(CX), Z14
 	VFMADD231PS      Z13, Z14, Z0
 	VFMADD231PS.BCST 76(CX), Z13, Z1
@@ -1818,39 +1903,45 @@ several:
 	VFMADD231PS      Z13, Z14, Z11
 	VBROADCASTSS     780(CX), Z14
 	VFMADD231PS      Z13, Z14, Z12
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
-	DECQ             R9
+	ADDQ             $0x00000100, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000340, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
-	VADDPS           640(DI), Z10, Z10
-	VADDPS           704(DI), Z11, Z11
-	VADDPS           768(DI), Z12, Z12
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
+	VADDPS           640(AX), Z10, Z10
+	VADDPS           704(AX), Z11, Z11
+	VADDPS           768(AX), Z12, Z12
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z15, Z15, Z15
 	VMAXPS Z0, Z15, Z0
@@ -1868,37 +1959,34 @@ rectify:
 	VMAXPS Z12, Z15, Z12
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels14x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels14x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1913,25 +2001,29 @@ tile:
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
-	LEAQ    896(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    896(DI), R11
-	LEAQ    1728(DI), R12
-	ADDQ    $0x00000380, c+40(FP)
+	LEAQ    896(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000380, ahead+56(FP)
+	LEAQ    896(SI), R11
+	LEAQ    1728(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    896(CX), R8
+	LEAQ    896(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z14
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z15
 	VFMADD231PS      Z14, Z15, Z0
 	VFMADD231PS.BCST 64(CX), Z14, Z1
@@ -1959,7 +2051,7 @@ several:
 	VFMADD231PS.BCST 832(CX), Z14, Z13
 	VMOVUPS          128(BX), Z14
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z15
 	VFMADD231PS      Z14, Z15, Z0
 	VFMADD231PS.BCST 68(CX), Z14, Z1
@@ -1987,7 +2079,7 @@ several:
 	VFMADD231PS.BCST 836(CX), Z14, Z13
 	VMOVUPS          256(BX), Z14
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z15
 	VFMADD231PS      Z14, Z15, Z0
 	VFMADD231PS.BCST 72(CX), Z14, Z1
@@ -2015,7 +2107,7 @@ several:
 	VFMADD231PS.BCST 840(CX), Z14, Z13
 	VMOVUPS          384(BX), Z14
 	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
+	PREFETCHT1       192(DI)
 	VBROADCASTSS     12(CX), Z15
 	VFMADD231PS      Z14, Z15, Z0
 	VFMADD231PS.BCST 76(CX), Z14, Z1
@@ -2041,40 +2133,46 @@ several:
 	VBROADCASTSS     780(CX), Z15
 	VFMADD231PS      Z14, Z15, Z12
 	VFMADD231PS.BCST 844(CX), Z14, Z13
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
-	DECQ             R9
+	ADDQ             $0x00000100, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000380, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
-	VADDPS           640(DI), Z10, Z10
-	VADDPS           704(DI), Z11, Z11
-	VADDPS           768(DI), Z12, Z12
-	VADDPS           832(DI), Z13, Z13
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
+	VADDPS           640(AX), Z10, Z10
+	VADDPS           704(AX), Z11, Z11
+	VADDPS           768(AX), Z12, Z12
+	VADDPS           832(AX), Z13, Z13
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z16, Z16, Z16
 	VMAXPS Z0, Z16, Z0
@@ -2093,60 +2191,61 @@ rectify:
 	VMAXPS Z13, Z16, Z13
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	VMOVUPS Z13, 832(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	VMOVUPS Z13, 832(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels1x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels1x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    64(DI), R12
-	LEAQ    64(DI), R13
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R12
+	LEAQ    64(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R9
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z2
 	VMOVUPS      64(BX), Z3
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
@@ -2165,79 +2264,87 @@ several:
 	VBROADCASTSS 12(CX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+80(FP), DL
+	TESTB        DL, DL
 	JEQ          rectify
-	VADDPS       (DI), Z0, Z0
-	VADDPS       (DI)(R8*1), Z1, Z1
+	VADDPS       (AX), Z0, Z0
+	VADDPS       (AX)(CX*1), Z1, Z1
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z5, Z5, Z5
 	VMAXPS Z0, Z5, Z0
 	VMAXPS Z1, Z5, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels2x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels2x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    128(DI), R12
-	LEAQ    192(DI), R13
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R12
+	LEAQ    192(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R9
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z4
 	VMOVUPS          64(BX), Z5
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS      Z5, Z6, Z1
@@ -2264,31 +2371,38 @@ several:
 	VFMADD231PS      Z5, Z6, Z1
 	VFMADD231PS.BCST 76(CX), Z4, Z2
 	VFMADD231PS.BCST 76(CX), Z5, Z3
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R9
-	DECQ             R10
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000080, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z7, Z7, Z7
 	VMAXPS Z0, Z7, Z0
@@ -2297,54 +2411,55 @@ rectify:
 	VMAXPS Z3, Z7, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels3x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels3x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    192(DI), R12
-	LEAQ    320(DI), R13
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R12
+	LEAQ    320(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R9
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z6
 	VMOVUPS          64(BX), Z7
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS      Z7, Z8, Z1
@@ -2383,33 +2498,40 @@ several:
 	VBROADCASTSS     140(CX), Z8
 	VFMADD231PS      Z6, Z8, Z4
 	VFMADD231PS      Z7, Z8, Z5
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R9
-	DECQ             R10
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000000c0, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z9, Z9, Z9
 	VMAXPS Z0, Z9, Z0
@@ -2420,30 +2542,27 @@ rectify:
 	VMAXPS Z5, Z9, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels4x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels4x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -2452,26 +2571,30 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    256(DI), R12
-	LEAQ    448(DI), R13
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R12
+	LEAQ    448(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R9
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z8
 	VMOVUPS          64(BX), Z9
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS      Z9, Z10, Z1
@@ -2522,35 +2645,42 @@ several:
 	VBROADCASTSS     204(CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R9
-	DECQ             R10
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000100, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z11, Z11, Z11
 	VMAXPS Z0, Z11, Z0
@@ -2563,32 +2693,29 @@ rectify:
 	VMAXPS Z7, Z11, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels5x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels5x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -2599,26 +2726,30 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    320(DI), R12
-	LEAQ    576(DI), R13
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R12
+	LEAQ    576(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R9
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z10
 	VMOVUPS          64(BX), Z11
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z12
 	VFMADD231PS      Z10, Z12, Z0
 	VFMADD231PS      Z11, Z12, Z1
@@ -2636,7 +2767,7 @@ several:
 	VMOVUPS          128(BX), Z10
 	VMOVUPS          192(BX), Z11
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z12
 	VFMADD231PS      Z10, Z12, Z0
 	VFMADD231PS      Z11, Z12, Z1
@@ -2683,37 +2814,44 @@ several:
 	VBROADCASTSS     268(CX), Z12
 	VFMADD231PS      Z10, Z12, Z8
 	VFMADD231PS      Z11, Z12, Z9
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R9
-	DECQ             R10
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000140, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z13, Z13, Z13
 	VMAXPS Z0, Z13, Z0
@@ -2728,34 +2866,31 @@ rectify:
 	VMAXPS Z9, Z13, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels6x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels6x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -2768,26 +2903,30 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    384(DI), R12
-	LEAQ    704(DI), R13
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R12
+	LEAQ    704(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R9
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z12
 	VMOVUPS          64(BX), Z13
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
@@ -2808,7 +2947,7 @@ several:
 	VMOVUPS          128(BX), Z12
 	VMOVUPS          192(BX), Z13
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS      Z13, Z14, Z1
@@ -2864,39 +3003,46 @@ several:
 	VBROADCASTSS     332(CX), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R9
-	DECQ             R10
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000180, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z15, Z15, Z15
 	VMAXPS Z0, Z15, Z0
@@ -2913,36 +3059,33 @@ rectify:
 	VMAXPS Z11, Z15, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels7x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels7x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -2957,26 +3100,30 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    448(DI), R12
-	LEAQ    832(DI), R13
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R12
+	LEAQ    832(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R9
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z14
 	VMOVUPS          64(BX), Z15
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z16
 	VFMADD231PS      Z14, Z16, Z0
 	VFMADD231PS      Z15, Z16, Z1
@@ -3000,7 +3147,7 @@ several:
 	VMOVUPS          128(BX), Z14
 	VMOVUPS          192(BX), Z15
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z16
 	VFMADD231PS      Z14, Z16, Z0
 	VFMADD231PS      Z15, Z16, Z1
@@ -3065,41 +3212,48 @@ several:
 	VBROADCASTSS     396(CX), Z16
 	VFMADD231PS      Z14, Z16, Z12
 	VFMADD231PS      Z15, Z16, Z13
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R9
-	DECQ             R10
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000001c0, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z17, Z17, Z17
 	VMAXPS Z0, Z17, Z0
@@ -3118,38 +3272,35 @@ rectify:
 	VMAXPS Z13, Z17, Z13
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels8x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels8x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -3166,26 +3317,30 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    512(DI), R12
-	LEAQ    960(DI), R13
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R12
+	LEAQ    960(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R9
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z16
 	VMOVUPS          64(BX), Z17
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
@@ -3211,7 +3366,7 @@ several:
 	VMOVUPS          128(BX), Z16
 	VMOVUPS          192(BX), Z17
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z18
 	VFMADD231PS      Z16, Z18, Z0
 	VFMADD231PS      Z17, Z18, Z1
@@ -3282,43 +3437,50 @@ several:
 	VFMADD231PS      Z17, Z18, Z13
 	VFMADD231PS.BCST 460(CX), Z16, Z14
 	VFMADD231PS.BCST 460(CX), Z17, Z15
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R9
-	DECQ             R10
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000200, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z19, Z19, Z19
 	VMAXPS Z0, Z19, Z0
@@ -3339,40 +3501,37 @@ rectify:
 	VMAXPS Z15, Z19, Z15
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels9x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels9x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -3391,26 +3550,30 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    576(DI), R12
-	LEAQ    1088(DI), R13
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R12
+	LEAQ    1088(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R9
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z18
 	VMOVUPS          64(BX), Z19
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z20
 	VFMADD231PS      Z18, Z20, Z0
 	VFMADD231PS      Z19, Z20, Z1
@@ -3439,7 +3602,7 @@ several:
 	VMOVUPS          128(BX), Z18
 	VMOVUPS          192(BX), Z19
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z20
 	VFMADD231PS      Z18, Z20, Z0
 	VFMADD231PS      Z19, Z20, Z1
@@ -3468,7 +3631,7 @@ several:
 	VMOVUPS          256(BX), Z18
 	VMOVUPS          320(BX), Z19
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z20
 	VFMADD231PS      Z18, Z20, Z0
 	VFMADD231PS      Z19, Z20, Z1
@@ -3521,45 +3684,52 @@ several:
 	VBROADCASTSS     524(CX), Z20
 	VFMADD231PS      Z18, Z20, Z16
 	VFMADD231PS      Z19, Z20, Z17
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R9
-	DECQ             R10
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000240, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z21, Z21, Z21
 	VMAXPS Z0, Z21, Z0
@@ -3582,42 +3752,39 @@ rectify:
 	VMAXPS Z17, Z21, Z17
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels10x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels10x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -3638,26 +3805,30 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    640(DI), R12
-	LEAQ    1216(DI), R13
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R12
+	LEAQ    1216(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R9
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z20
 	VMOVUPS          64(BX), Z21
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z22
 	VFMADD231PS      Z20, Z22, Z0
 	VFMADD231PS      Z21, Z22, Z1
@@ -3689,7 +3860,7 @@ several:
 	VMOVUPS          128(BX), Z20
 	VMOVUPS          192(BX), Z21
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z22
 	VFMADD231PS      Z20, Z22, Z0
 	VFMADD231PS      Z21, Z22, Z1
@@ -3721,7 +3892,7 @@ several:
 	VMOVUPS          256(BX), Z20
 	VMOVUPS          320(BX), Z21
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z22
 	VFMADD231PS      Z20, Z22, Z0
 	VFMADD231PS      Z21, Z22, Z1
@@ -3780,47 +3951,54 @@ several:
 	VBROADCASTSS     588(CX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R9
-	DECQ             R10
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000280, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z23, Z23, Z23
 	VMAXPS Z0, Z23, Z0
@@ -3845,44 +4023,41 @@ rectify:
 	VMAXPS Z19, Z23, Z19
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels11x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels11x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -3905,26 +4080,30 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    704(DI), R12
-	LEAQ    1344(DI), R13
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R12
+	LEAQ    1344(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R9
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z22
 	VMOVUPS          64(BX), Z23
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z24
 	VFMADD231PS      Z22, Z24, Z0
 	VFMADD231PS      Z23, Z24, Z1
@@ -3959,7 +4138,7 @@ several:
 	VMOVUPS          128(BX), Z22
 	VMOVUPS          192(BX), Z23
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z24
 	VFMADD231PS      Z22, Z24, Z0
 	VFMADD231PS      Z23, Z24, Z1
@@ -3994,7 +4173,7 @@ several:
 	VMOVUPS          256(BX), Z22
 	VMOVUPS          320(BX), Z23
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z24
 	VFMADD231PS      Z22, Z24, Z0
 	VFMADD231PS      Z23, Z24, Z1
@@ -4059,49 +4238,56 @@ several:
 	VBROADCASTSS     652(CX), Z24
 	VFMADD231PS      Z22, Z24, Z20
 	VFMADD231PS      Z23, Z24, Z21
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R9
-	DECQ             R10
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000002c0, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
-	VADDPS           640(DI), Z20, Z20
-	VADDPS           640(DI)(R8*1), Z21, Z21
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
+	VADDPS           640(AX), Z20, Z20
+	VADDPS           640(AX)(CX*1), Z21, Z21
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z25, Z25, Z25
 	VMAXPS Z0, Z25, Z0
@@ -4128,46 +4314,43 @@ rectify:
 	VMAXPS Z21, Z25, Z21
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels12x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels12x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -4192,26 +4375,30 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    768(DI), R12
-	LEAQ    1472(DI), R13
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R12
+	LEAQ    1472(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R9
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z24
 	VMOVUPS          64(BX), Z25
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
@@ -4249,7 +4436,7 @@ several:
 	VMOVUPS          128(BX), Z24
 	VMOVUPS          192(BX), Z25
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
@@ -4287,7 +4474,7 @@ several:
 	VMOVUPS          256(BX), Z24
 	VMOVUPS          320(BX), Z25
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z26
 	VFMADD231PS      Z24, Z26, Z0
 	VFMADD231PS      Z25, Z26, Z1
@@ -4358,51 +4545,58 @@ several:
 	VBROADCASTSS     716(CX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R9
-	DECQ             R10
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000300, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
-	VADDPS           640(DI), Z20, Z20
-	VADDPS           640(DI)(R8*1), Z21, Z21
-	VADDPS           704(DI), Z22, Z22
-	VADDPS           704(DI)(R8*1), Z23, Z23
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
+	VADDPS           640(AX), Z20, Z20
+	VADDPS           640(AX)(CX*1), Z21, Z21
+	VADDPS           704(AX), Z22, Z22
+	VADDPS           704(AX)(CX*1), Z23, Z23
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z27, Z27, Z27
 	VMAXPS Z0, Z27, Z0
@@ -4431,48 +4625,45 @@ rectify:
 	VMAXPS Z23, Z27, Z23
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels13x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels13x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -4499,26 +4690,30 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    832(DI), R12
-	LEAQ    1600(DI), R13
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R12
+	LEAQ    1600(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R9
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z26
 	VMOVUPS          64(BX), Z27
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z28
 	VFMADD231PS      Z26, Z28, Z0
 	VFMADD231PS      Z27, Z28, Z1
@@ -4559,7 +4754,7 @@ several:
 	VMOVUPS          128(BX), Z26
 	VMOVUPS          192(BX), Z27
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z28
 	VFMADD231PS      Z26, Z28, Z0
 	VFMADD231PS      Z27, Z28, Z1
@@ -4600,7 +4795,7 @@ several:
 	VMOVUPS          256(BX), Z26
 	VMOVUPS          320(BX), Z27
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z28
 	VFMADD231PS      Z26, Z28, Z0
 	VFMADD231PS      Z27, Z28, Z1
@@ -4641,7 +4836,7 @@ several:
 	VMOVUPS          384(BX), Z26
 	VMOVUPS          448(BX), Z27
 	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
+	PREFETCHT1       192(DI)
 	VBROADCASTSS     12(CX), Z28
 	VFMADD231PS      Z26, Z28, Z0
 	VFMADD231PS      Z27, Z28, Z1
@@ -4679,53 +4874,60 @@ several:
 	VBROADCASTSS     780(CX), Z28
 	VFMADD231PS      Z26, Z28, Z24
 	VFMADD231PS      Z27, Z28, Z25
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
-	DECQ             R10
+	ADDQ             $0x00000100, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000340, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
-	VADDPS           640(DI), Z20, Z20
-	VADDPS           640(DI)(R8*1), Z21, Z21
-	VADDPS           704(DI), Z22, Z22
-	VADDPS           704(DI)(R8*1), Z23, Z23
-	VADDPS           768(DI), Z24, Z24
-	VADDPS           768(DI)(R8*1), Z25, Z25
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
+	VADDPS           640(AX), Z20, Z20
+	VADDPS           640(AX)(CX*1), Z21, Z21
+	VADDPS           704(AX), Z22, Z22
+	VADDPS           704(AX)(CX*1), Z23, Z23
+	VADDPS           768(AX), Z24, Z24
+	VADDPS           768(AX)(CX*1), Z25, Z25
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
@@ -4756,50 +4958,47 @@ rectify:
 	VMAXPS Z25, Z29, Z25
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z24, 768(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	VMOVUPS Z25, 768(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z24, 768(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	VMOVUPS Z25, 768(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pixels14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·pixels14x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pixels14x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -4828,26 +5027,30 @@ tile:
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
-	LEAQ    896(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    896(DI), R12
-	LEAQ    1728(DI), R13
-	ADDQ    $0x00000380, c+40(FP)
+	LEAQ    896(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000380, ahead+56(FP)
+	LEAQ    896(SI), R12
+	LEAQ    1728(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    896(CX), R9
+	LEAQ    896(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z28
 	VMOVUPS          64(BX), Z29
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z30
 	VFMADD231PS      Z28, Z30, Z0
 	VFMADD231PS      Z29, Z30, Z1
@@ -4890,7 +5093,7 @@ several:
 	VMOVUPS          128(BX), Z28
 	VMOVUPS          192(BX), Z29
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z30
 	VFMADD231PS      Z28, Z30, Z0
 	VFMADD231PS      Z29, Z30, Z1
@@ -4933,7 +5136,7 @@ several:
 	VMOVUPS          256(BX), Z28
 	VMOVUPS          320(BX), Z29
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z30
 	VFMADD231PS      Z28, Z30, Z0
 	VFMADD231PS      Z29, Z30, Z1
@@ -4976,7 +5179,7 @@ several:
 	VMOVUPS          384(BX), Z28
 	VMOVUPS          448(BX), Z29
 	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
+	PREFETCHT1       192(DI)
 	VBROADCASTSS     12(CX), Z30
 	VFMADD231PS      Z28, Z30, Z0
 	VFMADD231PS      Z29, Z30, Z1
@@ -5016,55 +5219,62 @@ several:
 	VFMADD231PS      Z29, Z30, Z25
 	VFMADD231PS.BCST 844(CX), Z28, Z26
 	VFMADD231PS.BCST 844(CX), Z29, Z27
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000200, BX
 	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
-	DECQ             R10
+	ADDQ             $0x00000100, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000380, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
-	VADDPS           640(DI), Z20, Z20
-	VADDPS           640(DI)(R8*1), Z21, Z21
-	VADDPS           704(DI), Z22, Z22
-	VADDPS           704(DI)(R8*1), Z23, Z23
-	VADDPS           768(DI), Z24, Z24
-	VADDPS           768(DI)(R8*1), Z25, Z25
-	VADDPS           832(DI), Z26, Z26
-	VADDPS           832(DI)(R8*1), Z27, Z27
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
+	VADDPS           640(AX), Z20, Z20
+	VADDPS           640(AX)(CX*1), Z21, Z21
+	VADDPS           704(AX), Z22, Z22
+	VADDPS           704(AX)(CX*1), Z23, Z23
+	VADDPS           768(AX), Z24, Z24
+	VADDPS           768(AX)(CX*1), Z25, Z25
+	VADDPS           832(AX), Z26, Z26
+	VADDPS           832(AX)(CX*1), Z27, Z27
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z31, Z31, Z31
 	VMAXPS Z0, Z31, Z0
@@ -5097,72 +5307,73 @@ rectify:
 	VMAXPS Z27, Z31, Z27
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z24, 768(DI)
-	VMOVUPS Z26, 832(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	VMOVUPS Z25, 768(DI)(R8*1)
-	VMOVUPS Z27, 832(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z24, 768(AX)
+	VMOVUPS Z26, 832(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	VMOVUPS Z25, 768(AX)(CX*1)
+	VMOVUPS Z27, 832(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs1x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs1x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    64(DI), R11
-	LEAQ    64(DI), R12
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R11
+	LEAQ    64(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R8
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z1
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z2, Z0
 	VMOVUPS      128(BX), Z1
@@ -5174,72 +5385,79 @@ several:
 	VMOVUPS      384(BX), Z1
 	VBROADCASTSS 12(CX), Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z2, Z0
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Z0, Z0
+	VADDPS       (AX), Z0, Z0
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z3, Z3, Z3
 	VMAXPS Z0, Z3, Z0
 
 write:
-	VMOVUPS Z0, (DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs2x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs2x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    128(DI), R11
-	LEAQ    192(DI), R12
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R11
+	LEAQ    192(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R8
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z2
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z3
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z3, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z2, Z1
@@ -5255,76 +5473,83 @@ several:
 	VBROADCASTSS  12(CX), Z3
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z3, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z2, Z1
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000040, SI
-	ADDQ          $0x00000040, R8
-	DECQ          R9
+	ADDQ          $0x00000040, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000080, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z4, Z4, Z4
 	VMAXPS Z0, Z4, Z0
 	VMAXPS Z1, Z4, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs3x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs3x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    192(DI), R11
-	LEAQ    320(DI), R12
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R11
+	LEAQ    320(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R8
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z3
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xc3 // VDPBF16PS Z3, Z4, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z3, Z1
@@ -5348,29 +5573,35 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z3, Z1
 	VBROADCASTSS  140(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z3, Z4, Z2
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000040, SI
-	ADDQ          $0x00000040, R8
-	DECQ          R9
+	ADDQ          $0x00000040, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x000000c0, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z5, Z5, Z5
 	VMAXPS Z0, Z5, Z0
@@ -5378,50 +5609,51 @@ rectify:
 	VMAXPS Z2, Z5, Z2
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs4x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs4x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    256(DI), R11
-	LEAQ    448(DI), R12
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R11
+	LEAQ    448(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R8
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z4
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z5
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z4, Z5, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z4, Z1
@@ -5453,30 +5685,36 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xd4 // VDPBF16PS Z4, Z5, Z2
 	VBROADCASTSS  204(CX), Z5
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z4, Z5, Z3
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000040, SI
-	ADDQ          $0x00000040, R8
-	DECQ          R9
+	ADDQ          $0x00000040, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000100, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z6, Z6, Z6
 	VMAXPS Z0, Z6, Z0
@@ -5485,52 +5723,53 @@ rectify:
 	VMAXPS Z3, Z6, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs5x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs5x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    320(DI), R11
-	LEAQ    576(DI), R12
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R11
+	LEAQ    576(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R8
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z5
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xc5 // VDPBF16PS Z5, Z6, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z5, Z1
@@ -5542,7 +5781,7 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z5, Z6, Z4
 	VMOVUPS       128(BX), Z5
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xc5 // VDPBF16PS Z5, Z6, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z5, Z1
@@ -5572,31 +5811,37 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z5, Z6, Z3
 	VBROADCASTSS  268(CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z5, Z6, Z4
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000080, SI
-	ADDQ          $0x00000080, R8
-	DECQ          R9
+	ADDQ          $0x00000080, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000140, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z7, Z7, Z7
 	VMAXPS Z0, Z7, Z0
@@ -5606,54 +5851,55 @@ rectify:
 	VMAXPS Z4, Z7, Z4
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs6x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs6x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    384(DI), R11
-	LEAQ    704(DI), R12
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R11
+	LEAQ    704(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R8
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z6
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z7
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z6, Z7, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z6, Z1
@@ -5667,7 +5913,7 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xee // VDPBF16PS Z6, Z7, Z5
 	VMOVUPS       128(BX), Z6
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z7
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z6, Z7, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z6, Z1
@@ -5703,32 +5949,38 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z6, Z7, Z4
 	VBROADCASTSS  332(CX), Z7
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x48; BYTE $0x52; BYTE $0xee // VDPBF16PS Z6, Z7, Z5
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000080, SI
-	ADDQ          $0x00000080, R8
-	DECQ          R9
+	ADDQ          $0x00000080, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000180, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
-	VADDPS        320(DI), Z5, Z5
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
+	VADDPS        320(AX), Z5, Z5
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z8, Z8, Z8
 	VMAXPS Z0, Z8, Z0
@@ -5739,30 +5991,27 @@ rectify:
 	VMAXPS Z5, Z8, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs7x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs7x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -5770,25 +6019,29 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    448(DI), R11
-	LEAQ    832(DI), R12
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R11
+	LEAQ    832(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R8
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z7
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xc7 // VDPBF16PS Z7, Z8, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z7, Z1
@@ -5804,7 +6057,7 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xf7 // VDPBF16PS Z7, Z8, Z6
 	VMOVUPS       128(BX), Z7
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xc7 // VDPBF16PS Z7, Z8, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x46; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z7, Z1
@@ -5846,33 +6099,39 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xef // VDPBF16PS Z7, Z8, Z5
 	VBROADCASTSS  396(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xf7 // VDPBF16PS Z7, Z8, Z6
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000080, SI
-	ADDQ          $0x00000080, R8
-	DECQ          R9
+	ADDQ          $0x00000080, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x000001c0, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
-	VADDPS        320(DI), Z5, Z5
-	VADDPS        384(DI), Z6, Z6
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
+	VADDPS        320(AX), Z5, Z5
+	VADDPS        384(AX), Z6, Z6
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z9, Z9, Z9
 	VMAXPS Z0, Z9, Z0
@@ -5884,31 +6143,28 @@ rectify:
 	VMAXPS Z6, Z9, Z6
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs8x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs8x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -5917,25 +6173,29 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    512(DI), R11
-	LEAQ    960(DI), R12
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R11
+	LEAQ    960(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R8
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z8
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z9
 	BYTE $0x62; BYTE $0xd2; BYTE $0x36; BYTE $0x48; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z8, Z9, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z8, Z1
@@ -5952,7 +6212,7 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x58; BYTE $0x52; BYTE $0x79; BYTE $0x70 // VDPBF16PS.BCST 448(CX), Z8, Z7
 	VMOVUPS       128(BX), Z8
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z9
 	BYTE $0x62; BYTE $0xd2; BYTE $0x36; BYTE $0x48; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z8, Z9, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z8, Z1
@@ -5997,34 +6257,40 @@ several:
 	VBROADCASTSS  396(CX), Z9
 	BYTE $0x62; BYTE $0xd2; BYTE $0x36; BYTE $0x48; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z8, Z9, Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x58; BYTE $0x52; BYTE $0x79; BYTE $0x73 // VDPBF16PS.BCST 460(CX), Z8, Z7
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000080, SI
-	ADDQ          $0x00000080, R8
-	DECQ          R9
+	ADDQ          $0x00000080, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000200, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
-	VADDPS        320(DI), Z5, Z5
-	VADDPS        384(DI), Z6, Z6
-	VADDPS        448(DI), Z7, Z7
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
+	VADDPS        320(AX), Z5, Z5
+	VADDPS        384(AX), Z6, Z6
+	VADDPS        448(AX), Z7, Z7
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z10, Z10, Z10
 	VMAXPS Z0, Z10, Z0
@@ -6037,32 +6303,29 @@ rectify:
 	VMAXPS Z7, Z10, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs9x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs9x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -6072,25 +6335,29 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    576(DI), R11
-	LEAQ    1088(DI), R12
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R11
+	LEAQ    1088(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R8
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z9
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z9, Z10, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x36; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z9, Z1
@@ -6109,7 +6376,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z9, Z10, Z8
 	VMOVUPS       128(BX), Z9
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z9, Z10, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x36; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z9, Z1
@@ -6128,7 +6395,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z9, Z10, Z8
 	VMOVUPS       256(BX), Z9
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z9, Z10, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x36; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z9, Z1
@@ -6162,35 +6429,41 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x36; BYTE $0x58; BYTE $0x52; BYTE $0x79; BYTE $0x73 // VDPBF16PS.BCST 460(CX), Z9, Z7
 	VBROADCASTSS  524(CX), Z10
 	BYTE $0x62; BYTE $0x52; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z9, Z10, Z8
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x000000c0, SI
-	ADDQ          $0x000000c0, R8
-	DECQ          R9
+	ADDQ          $0x000000c0, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000240, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
-	VADDPS        320(DI), Z5, Z5
-	VADDPS        384(DI), Z6, Z6
-	VADDPS        448(DI), Z7, Z7
-	VADDPS        512(DI), Z8, Z8
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
+	VADDPS        320(AX), Z5, Z5
+	VADDPS        384(AX), Z6, Z6
+	VADDPS        448(AX), Z7, Z7
+	VADDPS        512(AX), Z8, Z8
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z11, Z11, Z11
 	VMAXPS Z0, Z11, Z0
@@ -6204,33 +6477,30 @@ rectify:
 	VMAXPS Z8, Z11, Z8
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs10x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs10x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -6241,25 +6511,29 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    640(DI), R11
-	LEAQ    1216(DI), R12
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R11
+	LEAQ    1216(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R8
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z10
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z11
 	BYTE $0x62; BYTE $0xd2; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z11, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x2e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z10, Z1
@@ -6280,7 +6554,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xca // VDPBF16PS Z10, Z11, Z9
 	VMOVUPS       128(BX), Z10
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z11
 	BYTE $0x62; BYTE $0xd2; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z11, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x2e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z10, Z1
@@ -6301,7 +6575,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xca // VDPBF16PS Z10, Z11, Z9
 	VMOVUPS       256(BX), Z10
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z11
 	BYTE $0x62; BYTE $0xd2; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z11, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x2e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z10, Z1
@@ -6339,36 +6613,42 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z11, Z8
 	VBROADCASTSS  588(CX), Z11
 	BYTE $0x62; BYTE $0x52; BYTE $0x26; BYTE $0x48; BYTE $0x52; BYTE $0xca // VDPBF16PS Z10, Z11, Z9
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x000000c0, SI
-	ADDQ          $0x000000c0, R8
-	DECQ          R9
+	ADDQ          $0x000000c0, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000280, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
-	VADDPS        320(DI), Z5, Z5
-	VADDPS        384(DI), Z6, Z6
-	VADDPS        448(DI), Z7, Z7
-	VADDPS        512(DI), Z8, Z8
-	VADDPS        576(DI), Z9, Z9
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
+	VADDPS        320(AX), Z5, Z5
+	VADDPS        384(AX), Z6, Z6
+	VADDPS        448(AX), Z7, Z7
+	VADDPS        512(AX), Z8, Z8
+	VADDPS        576(AX), Z9, Z9
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z12, Z12, Z12
 	VMAXPS Z0, Z12, Z0
@@ -6383,34 +6663,31 @@ rectify:
 	VMAXPS Z9, Z12, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs11x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs11x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -6422,25 +6699,29 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    704(DI), R11
-	LEAQ    1344(DI), R12
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R11
+	LEAQ    1344(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R8
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z11
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z12
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc3 // VDPBF16PS Z11, Z12, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x26; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z11, Z1
@@ -6463,7 +6744,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z11, Z12, Z10
 	VMOVUPS       128(BX), Z11
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z12
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc3 // VDPBF16PS Z11, Z12, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x26; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z11, Z1
@@ -6486,7 +6767,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z11, Z12, Z10
 	VMOVUPS       256(BX), Z11
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z12
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc3 // VDPBF16PS Z11, Z12, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x26; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z11, Z1
@@ -6528,37 +6809,43 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z9
 	VBROADCASTSS  652(CX), Z12
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xd3 // VDPBF16PS Z11, Z12, Z10
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x000000c0, SI
-	ADDQ          $0x000000c0, R8
-	DECQ          R9
+	ADDQ          $0x000000c0, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x000002c0, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
-	VADDPS        320(DI), Z5, Z5
-	VADDPS        384(DI), Z6, Z6
-	VADDPS        448(DI), Z7, Z7
-	VADDPS        512(DI), Z8, Z8
-	VADDPS        576(DI), Z9, Z9
-	VADDPS        640(DI), Z10, Z10
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
+	VADDPS        320(AX), Z5, Z5
+	VADDPS        384(AX), Z6, Z6
+	VADDPS        448(AX), Z7, Z7
+	VADDPS        512(AX), Z8, Z8
+	VADDPS        576(AX), Z9, Z9
+	VADDPS        640(AX), Z10, Z10
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z13, Z13, Z13
 	VMAXPS Z0, Z13, Z0
@@ -6574,35 +6861,32 @@ rectify:
 	VMAXPS Z10, Z13, Z10
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs12x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs12x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -6615,25 +6899,29 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    768(DI), R11
-	LEAQ    1472(DI), R12
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R11
+	LEAQ    1472(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R8
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z12
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z13
 	BYTE $0x62; BYTE $0xd2; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z12, Z13, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x1e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z12, Z1
@@ -6658,7 +6946,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z12, Z13, Z11
 	VMOVUPS       128(BX), Z12
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z13
 	BYTE $0x62; BYTE $0xd2; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z12, Z13, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x1e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z12, Z1
@@ -6683,7 +6971,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z12, Z13, Z11
 	VMOVUPS       256(BX), Z12
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z13
 	BYTE $0x62; BYTE $0xd2; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z12, Z13, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x1e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z12, Z1
@@ -6729,38 +7017,44 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xd4 // VDPBF16PS Z12, Z13, Z10
 	VBROADCASTSS  716(CX), Z13
 	BYTE $0x62; BYTE $0x52; BYTE $0x16; BYTE $0x48; BYTE $0x52; BYTE $0xdc // VDPBF16PS Z12, Z13, Z11
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x000000c0, SI
-	ADDQ          $0x000000c0, R8
-	DECQ          R9
+	ADDQ          $0x000000c0, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000300, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
-	VADDPS        320(DI), Z5, Z5
-	VADDPS        384(DI), Z6, Z6
-	VADDPS        448(DI), Z7, Z7
-	VADDPS        512(DI), Z8, Z8
-	VADDPS        576(DI), Z9, Z9
-	VADDPS        640(DI), Z10, Z10
-	VADDPS        704(DI), Z11, Z11
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
+	VADDPS        320(AX), Z5, Z5
+	VADDPS        384(AX), Z6, Z6
+	VADDPS        448(AX), Z7, Z7
+	VADDPS        512(AX), Z8, Z8
+	VADDPS        576(AX), Z9, Z9
+	VADDPS        640(AX), Z10, Z10
+	VADDPS        704(AX), Z11, Z11
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z14, Z14, Z14
 	VMAXPS Z0, Z14, Z0
@@ -6777,36 +7071,33 @@ rectify:
 	VMAXPS Z11, Z14, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs13x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs13x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -6820,25 +7111,29 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    832(DI), R11
-	LEAQ    1600(DI), R12
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R11
+	LEAQ    1600(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R8
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z13
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z14
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xc5 // VDPBF16PS Z13, Z14, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x16; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z13, Z1
@@ -6865,7 +7160,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z13, Z14, Z12
 	VMOVUPS       128(BX), Z13
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z14
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xc5 // VDPBF16PS Z13, Z14, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x16; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z13, Z1
@@ -6892,7 +7187,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z13, Z14, Z12
 	VMOVUPS       256(BX), Z13
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z14
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xc5 // VDPBF16PS Z13, Z14, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x16; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z13, Z1
@@ -6919,7 +7214,7 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z13, Z14, Z12
 	VMOVUPS       384(BX), Z13
 	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
+	PREFETCHT1    192(DI)
 	VBROADCASTSS  12(CX), Z14
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xc5 // VDPBF16PS Z13, Z14, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x16; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z13, Z1
@@ -6944,39 +7239,45 @@ several:
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z13, Z14, Z11
 	VBROADCASTSS  780(CX), Z14
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xe5 // VDPBF16PS Z13, Z14, Z12
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
-	DECQ          R9
+	ADDQ          $0x00000100, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000340, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
-	VADDPS        320(DI), Z5, Z5
-	VADDPS        384(DI), Z6, Z6
-	VADDPS        448(DI), Z7, Z7
-	VADDPS        512(DI), Z8, Z8
-	VADDPS        576(DI), Z9, Z9
-	VADDPS        640(DI), Z10, Z10
-	VADDPS        704(DI), Z11, Z11
-	VADDPS        768(DI), Z12, Z12
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
+	VADDPS        320(AX), Z5, Z5
+	VADDPS        384(AX), Z6, Z6
+	VADDPS        448(AX), Z7, Z7
+	VADDPS        512(AX), Z8, Z8
+	VADDPS        576(AX), Z9, Z9
+	VADDPS        640(AX), Z10, Z10
+	VADDPS        704(AX), Z11, Z11
+	VADDPS        768(AX), Z12, Z12
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z15, Z15, Z15
 	VMAXPS Z0, Z15, Z0
@@ -6994,37 +7295,34 @@ rectify:
 	VMAXPS Z12, Z15, Z12
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs14x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs14x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -7039,25 +7337,29 @@ tile:
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
-	LEAQ    896(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    896(DI), R11
-	LEAQ    1728(DI), R12
-	ADDQ    $0x00000380, c+40(FP)
+	LEAQ    896(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000380, ahead+56(FP)
+	LEAQ    896(SI), R11
+	LEAQ    1728(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    896(CX), R8
+	LEAQ    896(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z14
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R8)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z15
 	BYTE $0x62; BYTE $0xd2; BYTE $0x06; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z15, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x0e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x10 // VDPBF16PS.BCST 64(CX), Z14, Z1
@@ -7085,7 +7387,7 @@ several:
 	BYTE $0x62; BYTE $0x72; BYTE $0x0e; BYTE $0x58; BYTE $0x52; BYTE $0xa9; BYTE $0x40; BYTE $0x03; BYTE $0x00; BYTE $0x00 // VDPBF16PS.BCST 832(CX), Z14, Z13
 	VMOVUPS       128(BX), Z14
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R8)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z15
 	BYTE $0x62; BYTE $0xd2; BYTE $0x06; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z15, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x0e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x11 // VDPBF16PS.BCST 68(CX), Z14, Z1
@@ -7113,7 +7415,7 @@ several:
 	BYTE $0x62; BYTE $0x72; BYTE $0x0e; BYTE $0x58; BYTE $0x52; BYTE $0xa9; BYTE $0x44; BYTE $0x03; BYTE $0x00; BYTE $0x00 // VDPBF16PS.BCST 836(CX), Z14, Z13
 	VMOVUPS       256(BX), Z14
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R8)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z15
 	BYTE $0x62; BYTE $0xd2; BYTE $0x06; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z15, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x0e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x12 // VDPBF16PS.BCST 72(CX), Z14, Z1
@@ -7141,7 +7443,7 @@ several:
 	BYTE $0x62; BYTE $0x72; BYTE $0x0e; BYTE $0x58; BYTE $0x52; BYTE $0xa9; BYTE $0x48; BYTE $0x03; BYTE $0x00; BYTE $0x00 // VDPBF16PS.BCST 840(CX), Z14, Z13
 	VMOVUPS       384(BX), Z14
 	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R8)
+	PREFETCHT1    192(DI)
 	VBROADCASTSS  12(CX), Z15
 	BYTE $0x62; BYTE $0xd2; BYTE $0x06; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z15, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x0e; BYTE $0x58; BYTE $0x52; BYTE $0x49; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z14, Z1
@@ -7167,40 +7469,46 @@ several:
 	VBROADCASTSS  780(CX), Z15
 	BYTE $0x62; BYTE $0x52; BYTE $0x06; BYTE $0x48; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z14, Z15, Z12
 	BYTE $0x62; BYTE $0x72; BYTE $0x0e; BYTE $0x58; BYTE $0x52; BYTE $0xa9; BYTE $0x4c; BYTE $0x03; BYTE $0x00; BYTE $0x00 // VDPBF16PS.BCST 844(CX), Z14, Z13
+	LEAQ          (R11)(R10*1), R13
 	PREFETCHT0    (R11)
+	PREFETCHT0    (R13)
 	ADDQ          $0x40, R11
 	CMPQ          R11, R12
 	CMOVQGT       R12, R11
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R8
-	DECQ          R9
+	ADDQ          $0x00000100, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000380, c+40(FP)
+	MOVB          accumulate+80(FP), CL
+	TESTB         CL, CL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        64(DI), Z1, Z1
-	VADDPS        128(DI), Z2, Z2
-	VADDPS        192(DI), Z3, Z3
-	VADDPS        256(DI), Z4, Z4
-	VADDPS        320(DI), Z5, Z5
-	VADDPS        384(DI), Z6, Z6
-	VADDPS        448(DI), Z7, Z7
-	VADDPS        512(DI), Z8, Z8
-	VADDPS        576(DI), Z9, Z9
-	VADDPS        640(DI), Z10, Z10
-	VADDPS        704(DI), Z11, Z11
-	VADDPS        768(DI), Z12, Z12
-	VADDPS        832(DI), Z13, Z13
+	VADDPS        (AX), Z0, Z0
+	VADDPS        64(AX), Z1, Z1
+	VADDPS        128(AX), Z2, Z2
+	VADDPS        192(AX), Z3, Z3
+	VADDPS        256(AX), Z4, Z4
+	VADDPS        320(AX), Z5, Z5
+	VADDPS        384(AX), Z6, Z6
+	VADDPS        448(AX), Z7, Z7
+	VADDPS        512(AX), Z8, Z8
+	VADDPS        576(AX), Z9, Z9
+	VADDPS        640(AX), Z10, Z10
+	VADDPS        704(AX), Z11, Z11
+	VADDPS        768(AX), Z12, Z12
+	VADDPS        832(AX), Z13, Z13
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z16, Z16, Z16
 	VMAXPS Z0, Z16, Z0
@@ -7219,60 +7527,61 @@ rectify:
 	VMAXPS Z13, Z16, Z13
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	VMOVUPS Z13, 832(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	VMOVUPS Z13, 832(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs1x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs1x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    64(DI), R12
-	LEAQ    64(DI), R13
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R12
+	LEAQ    64(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R9
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z2
 	VMOVUPS      64(BX), Z3
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z4, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z3, Z4, Z1
@@ -7291,79 +7600,87 @@ several:
 	VBROADCASTSS 12(CX), Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z2, Z4, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z3, Z4, Z1
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+80(FP), DL
+	TESTB        DL, DL
 	JEQ          rectify
-	VADDPS       (DI), Z0, Z0
-	VADDPS       (DI)(R8*1), Z1, Z1
+	VADDPS       (AX), Z0, Z0
+	VADDPS       (AX)(CX*1), Z1, Z1
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z5, Z5, Z5
 	VMAXPS Z0, Z5, Z0
 	VMAXPS Z1, Z5, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs2x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs2x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    128(DI), R12
-	LEAQ    192(DI), R13
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R12
+	LEAQ    192(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R9
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z4
 	VMOVUPS       64(BX), Z5
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z6
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z4, Z6, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z5, Z6, Z1
@@ -7390,31 +7707,38 @@ several:
 	BYTE $0x62; BYTE $0xf2; BYTE $0x4e; BYTE $0x48; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z5, Z6, Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x5e; BYTE $0x58; BYTE $0x52; BYTE $0x51; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z4, Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x56; BYTE $0x58; BYTE $0x52; BYTE $0x59; BYTE $0x13 // VDPBF16PS.BCST 76(CX), Z5, Z3
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000040, SI
-	ADDQ          $0x00000040, R9
-	DECQ          R10
+	ADDQ          $0x00000040, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000080, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z7, Z7, Z7
 	VMAXPS Z0, Z7, Z0
@@ -7423,54 +7747,55 @@ rectify:
 	VMAXPS Z3, Z7, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs3x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs3x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    192(DI), R12
-	LEAQ    320(DI), R13
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R12
+	LEAQ    320(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R9
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z6
 	VMOVUPS       64(BX), Z7
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z6, Z8, Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z7, Z8, Z1
@@ -7509,33 +7834,40 @@ several:
 	VBROADCASTSS  140(CX), Z8
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z6, Z8, Z4
 	BYTE $0x62; BYTE $0xf2; BYTE $0x3e; BYTE $0x48; BYTE $0x52; BYTE $0xef // VDPBF16PS Z7, Z8, Z5
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000040, SI
-	ADDQ          $0x00000040, R9
-	DECQ          R10
+	ADDQ          $0x00000040, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x000000c0, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z9, Z9, Z9
 	VMAXPS Z0, Z9, Z0
@@ -7546,30 +7878,27 @@ rectify:
 	VMAXPS Z5, Z9, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs4x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs4x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -7578,26 +7907,30 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    256(DI), R12
-	LEAQ    448(DI), R13
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R12
+	LEAQ    448(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R9
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z8
 	VMOVUPS       64(BX), Z9
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z8, Z10, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z9, Z10, Z1
@@ -7648,35 +7981,42 @@ several:
 	VBROADCASTSS  204(CX), Z10
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z8, Z10, Z6
 	BYTE $0x62; BYTE $0xd2; BYTE $0x2e; BYTE $0x48; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z9, Z10, Z7
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000040, SI
-	ADDQ          $0x00000040, R9
-	DECQ          R10
+	ADDQ          $0x00000040, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000100, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z11, Z11, Z11
 	VMAXPS Z0, Z11, Z0
@@ -7689,32 +8029,29 @@ rectify:
 	VMAXPS Z7, Z11, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs5x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs5x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -7725,26 +8062,30 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    320(DI), R12
-	LEAQ    576(DI), R13
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R12
+	LEAQ    576(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R9
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z10
 	VMOVUPS       64(BX), Z11
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z12
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z12, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z1
@@ -7762,7 +8103,7 @@ several:
 	VMOVUPS       128(BX), Z10
 	VMOVUPS       192(BX), Z11
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z12
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z12, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z1
@@ -7809,37 +8150,44 @@ several:
 	VBROADCASTSS  268(CX), Z12
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z10, Z12, Z8
 	BYTE $0x62; BYTE $0x52; BYTE $0x1e; BYTE $0x48; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z11, Z12, Z9
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000080, SI
-	ADDQ          $0x00000080, R9
-	DECQ          R10
+	ADDQ          $0x00000080, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000140, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z13, Z13, Z13
 	VMAXPS Z0, Z13, Z0
@@ -7854,34 +8202,31 @@ rectify:
 	VMAXPS Z9, Z13, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs6x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs6x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -7894,26 +8239,30 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    384(DI), R12
-	LEAQ    704(DI), R13
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R12
+	LEAQ    704(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R9
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z12
 	VMOVUPS       64(BX), Z13
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z14
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z12, Z14, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z13, Z14, Z1
@@ -7934,7 +8283,7 @@ several:
 	VMOVUPS       128(BX), Z12
 	VMOVUPS       192(BX), Z13
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z14
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z12, Z14, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z13, Z14, Z1
@@ -7990,39 +8339,46 @@ several:
 	VBROADCASTSS  332(CX), Z14
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xd4 // VDPBF16PS Z12, Z14, Z10
 	BYTE $0x62; BYTE $0x52; BYTE $0x0e; BYTE $0x48; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z13, Z14, Z11
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000080, SI
-	ADDQ          $0x00000080, R9
-	DECQ          R10
+	ADDQ          $0x00000080, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000180, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
-	VADDPS        320(DI), Z10, Z10
-	VADDPS        320(DI)(R8*1), Z11, Z11
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
+	VADDPS        320(AX), Z10, Z10
+	VADDPS        320(AX)(CX*1), Z11, Z11
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z15, Z15, Z15
 	VMAXPS Z0, Z15, Z0
@@ -8039,36 +8395,33 @@ rectify:
 	VMAXPS Z11, Z15, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs7x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs7x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -8083,26 +8436,30 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    448(DI), R12
-	LEAQ    832(DI), R13
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R12
+	LEAQ    832(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R9
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z14
 	VMOVUPS       64(BX), Z15
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z16
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z16, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z16, Z1
@@ -8126,7 +8483,7 @@ several:
 	VMOVUPS       128(BX), Z14
 	VMOVUPS       192(BX), Z15
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z16
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z16, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z16, Z1
@@ -8191,41 +8548,48 @@ several:
 	VBROADCASTSS  396(CX), Z16
 	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z14, Z16, Z12
 	BYTE $0x62; BYTE $0x52; BYTE $0x7e; BYTE $0x40; BYTE $0x52; BYTE $0xef // VDPBF16PS Z15, Z16, Z13
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000080, SI
-	ADDQ          $0x00000080, R9
-	DECQ          R10
+	ADDQ          $0x00000080, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x000001c0, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
-	VADDPS        320(DI), Z10, Z10
-	VADDPS        320(DI)(R8*1), Z11, Z11
-	VADDPS        384(DI), Z12, Z12
-	VADDPS        384(DI)(R8*1), Z13, Z13
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
+	VADDPS        320(AX), Z10, Z10
+	VADDPS        320(AX)(CX*1), Z11, Z11
+	VADDPS        384(AX), Z12, Z12
+	VADDPS        384(AX)(CX*1), Z13, Z13
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z17, Z17, Z17
 	VMAXPS Z0, Z17, Z0
@@ -8244,38 +8608,35 @@ rectify:
 	VMAXPS Z13, Z17, Z13
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs8x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs8x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -8292,26 +8653,30 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    512(DI), R12
-	LEAQ    960(DI), R13
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R12
+	LEAQ    960(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R9
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z16
 	VMOVUPS       64(BX), Z17
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z18
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z18, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z18, Z1
@@ -8337,7 +8702,7 @@ several:
 	VMOVUPS       128(BX), Z16
 	VMOVUPS       192(BX), Z17
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z18
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z18, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z18, Z1
@@ -8408,43 +8773,50 @@ several:
 	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z18, Z13
 	BYTE $0x62; BYTE $0x72; BYTE $0x7e; BYTE $0x50; BYTE $0x52; BYTE $0x71; BYTE $0x73 // VDPBF16PS.BCST 460(CX), Z16, Z14
 	BYTE $0x62; BYTE $0x72; BYTE $0x76; BYTE $0x50; BYTE $0x52; BYTE $0x79; BYTE $0x73 // VDPBF16PS.BCST 460(CX), Z17, Z15
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000080, SI
-	ADDQ          $0x00000080, R9
-	DECQ          R10
+	ADDQ          $0x00000080, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000200, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
-	VADDPS        320(DI), Z10, Z10
-	VADDPS        320(DI)(R8*1), Z11, Z11
-	VADDPS        384(DI), Z12, Z12
-	VADDPS        384(DI)(R8*1), Z13, Z13
-	VADDPS        448(DI), Z14, Z14
-	VADDPS        448(DI)(R8*1), Z15, Z15
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
+	VADDPS        320(AX), Z10, Z10
+	VADDPS        320(AX)(CX*1), Z11, Z11
+	VADDPS        384(AX), Z12, Z12
+	VADDPS        384(AX)(CX*1), Z13, Z13
+	VADDPS        448(AX), Z14, Z14
+	VADDPS        448(AX)(CX*1), Z15, Z15
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z19, Z19, Z19
 	VMAXPS Z0, Z19, Z0
@@ -8465,40 +8837,37 @@ rectify:
 	VMAXPS Z15, Z19, Z15
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs9x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs9x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -8517,26 +8886,30 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    576(DI), R12
-	LEAQ    1088(DI), R13
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R12
+	LEAQ    1088(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R9
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z18
 	VMOVUPS       64(BX), Z19
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z20
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z18, Z20, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z19, Z20, Z1
@@ -8565,7 +8938,7 @@ several:
 	VMOVUPS       128(BX), Z18
 	VMOVUPS       192(BX), Z19
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z20
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z18, Z20, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z19, Z20, Z1
@@ -8594,7 +8967,7 @@ several:
 	VMOVUPS       256(BX), Z18
 	VMOVUPS       320(BX), Z19
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z20
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z18, Z20, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z19, Z20, Z1
@@ -8647,45 +9020,52 @@ several:
 	VBROADCASTSS  524(CX), Z20
 	BYTE $0x62; BYTE $0xa2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z18, Z20, Z16
 	BYTE $0x62; BYTE $0xa2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z19, Z20, Z17
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x000000c0, SI
-	ADDQ          $0x000000c0, R9
-	DECQ          R10
+	ADDQ          $0x000000c0, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000240, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
-	VADDPS        320(DI), Z10, Z10
-	VADDPS        320(DI)(R8*1), Z11, Z11
-	VADDPS        384(DI), Z12, Z12
-	VADDPS        384(DI)(R8*1), Z13, Z13
-	VADDPS        448(DI), Z14, Z14
-	VADDPS        448(DI)(R8*1), Z15, Z15
-	VADDPS        512(DI), Z16, Z16
-	VADDPS        512(DI)(R8*1), Z17, Z17
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
+	VADDPS        320(AX), Z10, Z10
+	VADDPS        320(AX)(CX*1), Z11, Z11
+	VADDPS        384(AX), Z12, Z12
+	VADDPS        384(AX)(CX*1), Z13, Z13
+	VADDPS        448(AX), Z14, Z14
+	VADDPS        448(AX)(CX*1), Z15, Z15
+	VADDPS        512(AX), Z16, Z16
+	VADDPS        512(AX)(CX*1), Z17, Z17
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z21, Z21, Z21
 	VMAXPS Z0, Z21, Z0
@@ -8708,42 +9088,39 @@ rectify:
 	VMAXPS Z17, Z21, Z17
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs10x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs10x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -8764,26 +9141,30 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    640(DI), R12
-	LEAQ    1216(DI), R13
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R12
+	LEAQ    1216(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R9
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z20
 	VMOVUPS       64(BX), Z21
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z22
 	BYTE $0x62; BYTE $0xb2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z20, Z22, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z21, Z22, Z1
@@ -8815,7 +9196,7 @@ several:
 	VMOVUPS       128(BX), Z20
 	VMOVUPS       192(BX), Z21
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z22
 	BYTE $0x62; BYTE $0xb2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z20, Z22, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z21, Z22, Z1
@@ -8847,7 +9228,7 @@ several:
 	VMOVUPS       256(BX), Z20
 	VMOVUPS       320(BX), Z21
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z22
 	BYTE $0x62; BYTE $0xb2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z20, Z22, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z21, Z22, Z1
@@ -8906,47 +9287,54 @@ several:
 	VBROADCASTSS  588(CX), Z22
 	BYTE $0x62; BYTE $0xa2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xd4 // VDPBF16PS Z20, Z22, Z18
 	BYTE $0x62; BYTE $0xa2; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xdd // VDPBF16PS Z21, Z22, Z19
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x000000c0, SI
-	ADDQ          $0x000000c0, R9
-	DECQ          R10
+	ADDQ          $0x000000c0, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000280, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
-	VADDPS        320(DI), Z10, Z10
-	VADDPS        320(DI)(R8*1), Z11, Z11
-	VADDPS        384(DI), Z12, Z12
-	VADDPS        384(DI)(R8*1), Z13, Z13
-	VADDPS        448(DI), Z14, Z14
-	VADDPS        448(DI)(R8*1), Z15, Z15
-	VADDPS        512(DI), Z16, Z16
-	VADDPS        512(DI)(R8*1), Z17, Z17
-	VADDPS        576(DI), Z18, Z18
-	VADDPS        576(DI)(R8*1), Z19, Z19
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
+	VADDPS        320(AX), Z10, Z10
+	VADDPS        320(AX)(CX*1), Z11, Z11
+	VADDPS        384(AX), Z12, Z12
+	VADDPS        384(AX)(CX*1), Z13, Z13
+	VADDPS        448(AX), Z14, Z14
+	VADDPS        448(AX)(CX*1), Z15, Z15
+	VADDPS        512(AX), Z16, Z16
+	VADDPS        512(AX)(CX*1), Z17, Z17
+	VADDPS        576(AX), Z18, Z18
+	VADDPS        576(AX)(CX*1), Z19, Z19
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z23, Z23, Z23
 	VMAXPS Z0, Z23, Z0
@@ -8971,44 +9359,41 @@ rectify:
 	VMAXPS Z19, Z23, Z19
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs11x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs11x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -9031,26 +9416,30 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    704(DI), R12
-	LEAQ    1344(DI), R13
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R12
+	LEAQ    1344(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R9
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z22
 	VMOVUPS       64(BX), Z23
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z24
 	BYTE $0x62; BYTE $0xb2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z22, Z24, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z23, Z24, Z1
@@ -9085,7 +9474,7 @@ several:
 	VMOVUPS       128(BX), Z22
 	VMOVUPS       192(BX), Z23
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z24
 	BYTE $0x62; BYTE $0xb2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z22, Z24, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z23, Z24, Z1
@@ -9120,7 +9509,7 @@ several:
 	VMOVUPS       256(BX), Z22
 	VMOVUPS       320(BX), Z23
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z24
 	BYTE $0x62; BYTE $0xb2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z22, Z24, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z23, Z24, Z1
@@ -9185,49 +9574,56 @@ several:
 	VBROADCASTSS  652(CX), Z24
 	BYTE $0x62; BYTE $0xa2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xe6 // VDPBF16PS Z22, Z24, Z20
 	BYTE $0x62; BYTE $0xa2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xef // VDPBF16PS Z23, Z24, Z21
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x000000c0, SI
-	ADDQ          $0x000000c0, R9
-	DECQ          R10
+	ADDQ          $0x000000c0, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x000002c0, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
-	VADDPS        320(DI), Z10, Z10
-	VADDPS        320(DI)(R8*1), Z11, Z11
-	VADDPS        384(DI), Z12, Z12
-	VADDPS        384(DI)(R8*1), Z13, Z13
-	VADDPS        448(DI), Z14, Z14
-	VADDPS        448(DI)(R8*1), Z15, Z15
-	VADDPS        512(DI), Z16, Z16
-	VADDPS        512(DI)(R8*1), Z17, Z17
-	VADDPS        576(DI), Z18, Z18
-	VADDPS        576(DI)(R8*1), Z19, Z19
-	VADDPS        640(DI), Z20, Z20
-	VADDPS        640(DI)(R8*1), Z21, Z21
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
+	VADDPS        320(AX), Z10, Z10
+	VADDPS        320(AX)(CX*1), Z11, Z11
+	VADDPS        384(AX), Z12, Z12
+	VADDPS        384(AX)(CX*1), Z13, Z13
+	VADDPS        448(AX), Z14, Z14
+	VADDPS        448(AX)(CX*1), Z15, Z15
+	VADDPS        512(AX), Z16, Z16
+	VADDPS        512(AX)(CX*1), Z17, Z17
+	VADDPS        576(AX), Z18, Z18
+	VADDPS        576(AX)(CX*1), Z19, Z19
+	VADDPS        640(AX), Z20, Z20
+	VADDPS        640(AX)(CX*1), Z21, Z21
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z25, Z25, Z25
 	VMAXPS Z0, Z25, Z0
@@ -9254,46 +9650,43 @@ rectify:
 	VMAXPS Z21, Z25, Z21
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs12x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs12x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -9318,26 +9711,30 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    768(DI), R12
-	LEAQ    1472(DI), R13
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R12
+	LEAQ    1472(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R9
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z24
 	VMOVUPS       64(BX), Z25
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z26
 	BYTE $0x62; BYTE $0x92; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z24, Z26, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z25, Z26, Z1
@@ -9375,7 +9772,7 @@ several:
 	VMOVUPS       128(BX), Z24
 	VMOVUPS       192(BX), Z25
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z26
 	BYTE $0x62; BYTE $0x92; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z24, Z26, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z25, Z26, Z1
@@ -9413,7 +9810,7 @@ several:
 	VMOVUPS       256(BX), Z24
 	VMOVUPS       320(BX), Z25
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z26
 	BYTE $0x62; BYTE $0x92; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z24, Z26, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z25, Z26, Z1
@@ -9484,51 +9881,58 @@ several:
 	VBROADCASTSS  716(CX), Z26
 	BYTE $0x62; BYTE $0x82; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z24, Z26, Z22
 	BYTE $0x62; BYTE $0x82; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z25, Z26, Z23
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x000000c0, SI
-	ADDQ          $0x000000c0, R9
-	DECQ          R10
+	ADDQ          $0x000000c0, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000300, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
-	VADDPS        320(DI), Z10, Z10
-	VADDPS        320(DI)(R8*1), Z11, Z11
-	VADDPS        384(DI), Z12, Z12
-	VADDPS        384(DI)(R8*1), Z13, Z13
-	VADDPS        448(DI), Z14, Z14
-	VADDPS        448(DI)(R8*1), Z15, Z15
-	VADDPS        512(DI), Z16, Z16
-	VADDPS        512(DI)(R8*1), Z17, Z17
-	VADDPS        576(DI), Z18, Z18
-	VADDPS        576(DI)(R8*1), Z19, Z19
-	VADDPS        640(DI), Z20, Z20
-	VADDPS        640(DI)(R8*1), Z21, Z21
-	VADDPS        704(DI), Z22, Z22
-	VADDPS        704(DI)(R8*1), Z23, Z23
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
+	VADDPS        320(AX), Z10, Z10
+	VADDPS        320(AX)(CX*1), Z11, Z11
+	VADDPS        384(AX), Z12, Z12
+	VADDPS        384(AX)(CX*1), Z13, Z13
+	VADDPS        448(AX), Z14, Z14
+	VADDPS        448(AX)(CX*1), Z15, Z15
+	VADDPS        512(AX), Z16, Z16
+	VADDPS        512(AX)(CX*1), Z17, Z17
+	VADDPS        576(AX), Z18, Z18
+	VADDPS        576(AX)(CX*1), Z19, Z19
+	VADDPS        640(AX), Z20, Z20
+	VADDPS        640(AX)(CX*1), Z21, Z21
+	VADDPS        704(AX), Z22, Z22
+	VADDPS        704(AX)(CX*1), Z23, Z23
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z27, Z27, Z27
 	VMAXPS Z0, Z27, Z0
@@ -9557,48 +9961,45 @@ rectify:
 	VMAXPS Z23, Z27, Z23
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs13x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs13x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -9625,26 +10026,30 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    832(DI), R12
-	LEAQ    1600(DI), R13
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R12
+	LEAQ    1600(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R9
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z26
 	VMOVUPS       64(BX), Z27
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z28
 	BYTE $0x62; BYTE $0x92; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z26, Z28, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z27, Z28, Z1
@@ -9685,7 +10090,7 @@ several:
 	VMOVUPS       128(BX), Z26
 	VMOVUPS       192(BX), Z27
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z28
 	BYTE $0x62; BYTE $0x92; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z26, Z28, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z27, Z28, Z1
@@ -9726,7 +10131,7 @@ several:
 	VMOVUPS       256(BX), Z26
 	VMOVUPS       320(BX), Z27
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z28
 	BYTE $0x62; BYTE $0x92; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z26, Z28, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z27, Z28, Z1
@@ -9767,7 +10172,7 @@ several:
 	VMOVUPS       384(BX), Z26
 	VMOVUPS       448(BX), Z27
 	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
+	PREFETCHT1    192(DI)
 	VBROADCASTSS  12(CX), Z28
 	BYTE $0x62; BYTE $0x92; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z26, Z28, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z27, Z28, Z1
@@ -9805,53 +10210,60 @@ several:
 	VBROADCASTSS  780(CX), Z28
 	BYTE $0x62; BYTE $0x02; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z26, Z28, Z24
 	BYTE $0x62; BYTE $0x02; BYTE $0x1e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z27, Z28, Z25
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
-	DECQ          R10
+	ADDQ          $0x00000100, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000340, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
-	VADDPS        320(DI), Z10, Z10
-	VADDPS        320(DI)(R8*1), Z11, Z11
-	VADDPS        384(DI), Z12, Z12
-	VADDPS        384(DI)(R8*1), Z13, Z13
-	VADDPS        448(DI), Z14, Z14
-	VADDPS        448(DI)(R8*1), Z15, Z15
-	VADDPS        512(DI), Z16, Z16
-	VADDPS        512(DI)(R8*1), Z17, Z17
-	VADDPS        576(DI), Z18, Z18
-	VADDPS        576(DI)(R8*1), Z19, Z19
-	VADDPS        640(DI), Z20, Z20
-	VADDPS        640(DI)(R8*1), Z21, Z21
-	VADDPS        704(DI), Z22, Z22
-	VADDPS        704(DI)(R8*1), Z23, Z23
-	VADDPS        768(DI), Z24, Z24
-	VADDPS        768(DI)(R8*1), Z25, Z25
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
+	VADDPS        320(AX), Z10, Z10
+	VADDPS        320(AX)(CX*1), Z11, Z11
+	VADDPS        384(AX), Z12, Z12
+	VADDPS        384(AX)(CX*1), Z13, Z13
+	VADDPS        448(AX), Z14, Z14
+	VADDPS        448(AX)(CX*1), Z15, Z15
+	VADDPS        512(AX), Z16, Z16
+	VADDPS        512(AX)(CX*1), Z17, Z17
+	VADDPS        576(AX), Z18, Z18
+	VADDPS        576(AX)(CX*1), Z19, Z19
+	VADDPS        640(AX), Z20, Z20
+	VADDPS        640(AX)(CX*1), Z21, Z21
+	VADDPS        704(AX), Z22, Z22
+	VADDPS        704(AX)(CX*1), Z23, Z23
+	VADDPS        768(AX), Z24, Z24
+	VADDPS        768(AX)(CX*1), Z25, Z25
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
@@ -9882,50 +10294,47 @@ rectify:
 	VMAXPS Z25, Z29, Z25
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z24, 768(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	VMOVUPS Z25, 768(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z24, 768(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	VMOVUPS Z25, 768(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func pairs14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func pairs14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·pairs14x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·pairs14x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -9954,26 +10363,30 @@ tile:
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
-	LEAQ    896(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    896(DI), R12
-	LEAQ    1728(DI), R13
-	ADDQ    $0x00000380, c+40(FP)
+	LEAQ    896(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000380, ahead+56(FP)
+	LEAQ    896(SI), R12
+	LEAQ    1728(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    896(CX), R9
+	LEAQ    896(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS       (BX), Z28
 	VMOVUPS       64(BX), Z29
 	PREFETCHT0    (SI)
-	PREFETCHT1    (R9)
+	PREFETCHT1    (DI)
 	VBROADCASTSS  (CX), Z30
 	BYTE $0x62; BYTE $0x92; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z28, Z30, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z29, Z30, Z1
@@ -10016,7 +10429,7 @@ several:
 	VMOVUPS       128(BX), Z28
 	VMOVUPS       192(BX), Z29
 	PREFETCHT0    64(SI)
-	PREFETCHT1    64(R9)
+	PREFETCHT1    64(DI)
 	VBROADCASTSS  4(CX), Z30
 	BYTE $0x62; BYTE $0x92; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z28, Z30, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z29, Z30, Z1
@@ -10059,7 +10472,7 @@ several:
 	VMOVUPS       256(BX), Z28
 	VMOVUPS       320(BX), Z29
 	PREFETCHT0    128(SI)
-	PREFETCHT1    128(R9)
+	PREFETCHT1    128(DI)
 	VBROADCASTSS  8(CX), Z30
 	BYTE $0x62; BYTE $0x92; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z28, Z30, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z29, Z30, Z1
@@ -10102,7 +10515,7 @@ several:
 	VMOVUPS       384(BX), Z28
 	VMOVUPS       448(BX), Z29
 	PREFETCHT0    192(SI)
-	PREFETCHT1    192(R9)
+	PREFETCHT1    192(DI)
 	VBROADCASTSS  12(CX), Z30
 	BYTE $0x62; BYTE $0x92; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z28, Z30, Z0
 	BYTE $0x62; BYTE $0x92; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z29, Z30, Z1
@@ -10142,55 +10555,62 @@ several:
 	BYTE $0x62; BYTE $0x02; BYTE $0x0e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z29, Z30, Z25
 	BYTE $0x62; BYTE $0x62; BYTE $0x1e; BYTE $0x50; BYTE $0x52; BYTE $0x91; BYTE $0x4c; BYTE $0x03; BYTE $0x00; BYTE $0x00 // VDPBF16PS.BCST 844(CX), Z28, Z26
 	BYTE $0x62; BYTE $0x62; BYTE $0x16; BYTE $0x50; BYTE $0x52; BYTE $0x99; BYTE $0x4c; BYTE $0x03; BYTE $0x00; BYTE $0x00 // VDPBF16PS.BCST 844(CX), Z29, Z27
+	LEAQ          (R12)(R11*1), R14
 	PREFETCHT0    (R12)
-	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    (R12)(R10*1)
+	PREFETCHT0    (R14)
+	PREFETCHT0    (R14)(R10*1)
 	ADDQ          $0x40, R12
 	CMPQ          R12, R13
 	CMOVQGT       R13, R12
 	ADDQ          $0x10, CX
 	ADDQ          $0x00000200, BX
 	ADDQ          $0x00000100, SI
-	ADDQ          $0x00000100, R9
-	DECQ          R10
+	ADDQ          $0x00000100, DI
+	DECQ          R8
 	JNE           several
 	LEAQ          -64(CX)(DX*1), CX
 	DECQ          AX
 	JNE           block
-	MOVB          accumulate+56(FP), AL
-	TESTB         AL, AL
+	MOVQ          c+40(FP), AX
+	MOVQ          jumpC+48(FP), CX
+	SHLQ          $0x02, CX
+	ADDQ          $0x00000380, c+40(FP)
+	MOVB          accumulate+80(FP), DL
+	TESTB         DL, DL
 	JEQ           rectify
-	VADDPS        (DI), Z0, Z0
-	VADDPS        (DI)(R8*1), Z1, Z1
-	VADDPS        64(DI), Z2, Z2
-	VADDPS        64(DI)(R8*1), Z3, Z3
-	VADDPS        128(DI), Z4, Z4
-	VADDPS        128(DI)(R8*1), Z5, Z5
-	VADDPS        192(DI), Z6, Z6
-	VADDPS        192(DI)(R8*1), Z7, Z7
-	VADDPS        256(DI), Z8, Z8
-	VADDPS        256(DI)(R8*1), Z9, Z9
-	VADDPS        320(DI), Z10, Z10
-	VADDPS        320(DI)(R8*1), Z11, Z11
-	VADDPS        384(DI), Z12, Z12
-	VADDPS        384(DI)(R8*1), Z13, Z13
-	VADDPS        448(DI), Z14, Z14
-	VADDPS        448(DI)(R8*1), Z15, Z15
-	VADDPS        512(DI), Z16, Z16
-	VADDPS        512(DI)(R8*1), Z17, Z17
-	VADDPS        576(DI), Z18, Z18
-	VADDPS        576(DI)(R8*1), Z19, Z19
-	VADDPS        640(DI), Z20, Z20
-	VADDPS        640(DI)(R8*1), Z21, Z21
-	VADDPS        704(DI), Z22, Z22
-	VADDPS        704(DI)(R8*1), Z23, Z23
-	VADDPS        768(DI), Z24, Z24
-	VADDPS        768(DI)(R8*1), Z25, Z25
-	VADDPS        832(DI), Z26, Z26
-	VADDPS        832(DI)(R8*1), Z27, Z27
+	VADDPS        (AX), Z0, Z0
+	VADDPS        (AX)(CX*1), Z1, Z1
+	VADDPS        64(AX), Z2, Z2
+	VADDPS        64(AX)(CX*1), Z3, Z3
+	VADDPS        128(AX), Z4, Z4
+	VADDPS        128(AX)(CX*1), Z5, Z5
+	VADDPS        192(AX), Z6, Z6
+	VADDPS        192(AX)(CX*1), Z7, Z7
+	VADDPS        256(AX), Z8, Z8
+	VADDPS        256(AX)(CX*1), Z9, Z9
+	VADDPS        320(AX), Z10, Z10
+	VADDPS        320(AX)(CX*1), Z11, Z11
+	VADDPS        384(AX), Z12, Z12
+	VADDPS        384(AX)(CX*1), Z13, Z13
+	VADDPS        448(AX), Z14, Z14
+	VADDPS        448(AX)(CX*1), Z15, Z15
+	VADDPS        512(AX), Z16, Z16
+	VADDPS        512(AX)(CX*1), Z17, Z17
+	VADDPS        576(AX), Z18, Z18
+	VADDPS        576(AX)(CX*1), Z19, Z19
+	VADDPS        640(AX), Z20, Z20
+	VADDPS        640(AX)(CX*1), Z21, Z21
+	VADDPS        704(AX), Z22, Z22
+	VADDPS        704(AX)(CX*1), Z23, Z23
+	VADDPS        768(AX), Z24, Z24
+	VADDPS        768(AX)(CX*1), Z25, Z25
+	VADDPS        832(AX), Z26, Z26
+	VADDPS        832(AX)(CX*1), Z27, Z27
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z31, Z31, Z31
 	VMAXPS Z0, Z31, Z0
@@ -10223,73 +10643,74 @@ rectify:
 	VMAXPS Z27, Z31, Z27
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z24, 768(DI)
-	VMOVUPS Z26, 832(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	VMOVUPS Z25, 768(DI)(R8*1)
-	VMOVUPS Z27, 832(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z24, 768(AX)
+	VMOVUPS Z26, 832(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	VMOVUPS Z25, 768(AX)(CX*1)
+	VMOVUPS Z27, 832(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves1x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves1x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    64(DI), R11
-	LEAQ    64(DI), R12
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R11
+	LEAQ    64(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R8
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z1
 	VPANDD       c16_ffff0000<>+0(SB), Z1, Z1
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z3
 	VFMADD231PS  Z1, Z3, Z0
 	VMOVUPS      (BX), Z1
@@ -10304,34 +10725,40 @@ several:
 	VPSLLD       $0x10, Z1, Z1
 	VBROADCASTSS 12(CX), Z3
 	VFMADD231PS  Z1, Z3, Z0
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+80(FP), CL
+	TESTB        CL, CL
 	JEQ          rectify
-	VADDPS       (DI), Z0, Z0
+	VADDPS       (AX), Z0, Z0
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z2, Z2, Z2
 	VMAXPS Z0, Z2, Z0
 
 write:
-	VMOVUPS Z0, (DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
@@ -10354,41 +10781,42 @@ DATA c16_ffff0000<>+56(SB)/4, $0xffff0000
 DATA c16_ffff0000<>+60(SB)/4, $0xffff0000
 GLOBL c16_ffff0000<>(SB), RODATA|NOPTR, $64
 
-// func halves2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves2x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves2x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    128(DI), R11
-	LEAQ    192(DI), R12
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R11
+	LEAQ    192(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R8
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z2
 	VPANDD           c16_ffff0000<>+0(SB), Z2, Z2
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z4
 	VFMADD231PS      Z2, Z4, Z0
 	VFMADD231PS.BCST 64(CX), Z2, Z1
@@ -10407,77 +10835,84 @@ several:
 	VBROADCASTSS     12(CX), Z4
 	VFMADD231PS      Z2, Z4, Z0
 	VFMADD231PS.BCST 76(CX), Z2, Z1
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R8
-	DECQ             R9
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000080, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z3, Z3, Z3
 	VMAXPS Z0, Z3, Z0
 	VMAXPS Z1, Z3, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves3x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves3x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    192(DI), R11
-	LEAQ    320(DI), R12
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R11
+	LEAQ    320(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R8
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z3
 	VPANDD           c16_ffff0000<>+0(SB), Z3, Z3
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z5
 	VFMADD231PS      Z3, Z5, Z0
 	VFMADD231PS.BCST 64(CX), Z3, Z1
@@ -10504,29 +10939,35 @@ several:
 	VFMADD231PS.BCST 76(CX), Z3, Z1
 	VBROADCASTSS     140(CX), Z5
 	VFMADD231PS      Z3, Z5, Z2
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R8
-	DECQ             R9
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000000c0, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z4, Z4, Z4
 	VMAXPS Z0, Z4, Z0
@@ -10534,51 +10975,52 @@ rectify:
 	VMAXPS Z2, Z4, Z2
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves4x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves4x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    256(DI), R11
-	LEAQ    448(DI), R12
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R11
+	LEAQ    448(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R8
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z4
 	VPANDD           c16_ffff0000<>+0(SB), Z4, Z4
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z6
 	VFMADD231PS      Z4, Z6, Z0
 	VFMADD231PS.BCST 64(CX), Z4, Z1
@@ -10613,30 +11055,36 @@ several:
 	VFMADD231PS      Z4, Z6, Z2
 	VBROADCASTSS     204(CX), Z6
 	VFMADD231PS      Z4, Z6, Z3
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R8
-	DECQ             R9
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000100, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z5, Z5, Z5
 	VMAXPS Z0, Z5, Z0
@@ -10645,53 +11093,54 @@ rectify:
 	VMAXPS Z3, Z5, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves5x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves5x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    320(DI), R11
-	LEAQ    576(DI), R12
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R11
+	LEAQ    576(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R8
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z5
 	VPANDD           c16_ffff0000<>+0(SB), Z5, Z5
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z7
 	VFMADD231PS      Z5, Z7, Z0
 	VFMADD231PS.BCST 64(CX), Z5, Z1
@@ -10704,7 +11153,7 @@ several:
 	VMOVUPS          (BX), Z5
 	VPSLLD           $0x10, Z5, Z5
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z7
 	VFMADD231PS      Z5, Z7, Z0
 	VFMADD231PS.BCST 68(CX), Z5, Z1
@@ -10736,31 +11185,37 @@ several:
 	VFMADD231PS      Z5, Z7, Z3
 	VBROADCASTSS     268(CX), Z7
 	VFMADD231PS      Z5, Z7, Z4
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R8
-	DECQ             R9
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000140, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z6, Z6, Z6
 	VMAXPS Z0, Z6, Z0
@@ -10770,55 +11225,56 @@ rectify:
 	VMAXPS Z4, Z6, Z4
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves6x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves6x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    384(DI), R11
-	LEAQ    704(DI), R12
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R11
+	LEAQ    704(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R8
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z6
 	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS.BCST 64(CX), Z6, Z1
@@ -10833,7 +11289,7 @@ several:
 	VMOVUPS          (BX), Z6
 	VPSLLD           $0x10, Z6, Z6
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z8
 	VFMADD231PS      Z6, Z8, Z0
 	VFMADD231PS.BCST 68(CX), Z6, Z1
@@ -10871,32 +11327,38 @@ several:
 	VFMADD231PS      Z6, Z8, Z4
 	VBROADCASTSS     332(CX), Z8
 	VFMADD231PS      Z6, Z8, Z5
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R8
-	DECQ             R9
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000180, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z7, Z7, Z7
 	VMAXPS Z0, Z7, Z0
@@ -10907,30 +11369,27 @@ rectify:
 	VMAXPS Z5, Z7, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves7x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves7x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -10938,26 +11397,30 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    448(DI), R11
-	LEAQ    832(DI), R12
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R11
+	LEAQ    832(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R8
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z7
 	VPANDD           c16_ffff0000<>+0(SB), Z7, Z7
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z9
 	VFMADD231PS      Z7, Z9, Z0
 	VFMADD231PS.BCST 64(CX), Z7, Z1
@@ -10974,7 +11437,7 @@ several:
 	VMOVUPS          (BX), Z7
 	VPSLLD           $0x10, Z7, Z7
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z9
 	VFMADD231PS      Z7, Z9, Z0
 	VFMADD231PS.BCST 68(CX), Z7, Z1
@@ -11018,33 +11481,39 @@ several:
 	VFMADD231PS      Z7, Z9, Z5
 	VBROADCASTSS     396(CX), Z9
 	VFMADD231PS      Z7, Z9, Z6
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R8
-	DECQ             R9
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000001c0, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z8, Z8, Z8
 	VMAXPS Z0, Z8, Z0
@@ -11056,31 +11525,28 @@ rectify:
 	VMAXPS Z6, Z8, Z6
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves8x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves8x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -11089,26 +11555,30 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    512(DI), R11
-	LEAQ    960(DI), R12
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R11
+	LEAQ    960(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R8
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z8
 	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS.BCST 64(CX), Z8, Z1
@@ -11126,7 +11596,7 @@ several:
 	VMOVUPS          (BX), Z8
 	VPSLLD           $0x10, Z8, Z8
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z10
 	VFMADD231PS      Z8, Z10, Z0
 	VFMADD231PS.BCST 68(CX), Z8, Z1
@@ -11173,34 +11643,40 @@ several:
 	VBROADCASTSS     396(CX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS.BCST 460(CX), Z8, Z7
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R8
-	DECQ             R9
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000200, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z9, Z9, Z9
 	VMAXPS Z0, Z9, Z0
@@ -11213,32 +11689,29 @@ rectify:
 	VMAXPS Z7, Z9, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves9x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves9x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -11248,26 +11721,30 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    576(DI), R11
-	LEAQ    1088(DI), R12
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R11
+	LEAQ    1088(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R8
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z9
 	VPANDD           c16_ffff0000<>+0(SB), Z9, Z9
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z11
 	VFMADD231PS      Z9, Z11, Z0
 	VFMADD231PS.BCST 64(CX), Z9, Z1
@@ -11287,7 +11764,7 @@ several:
 	VMOVUPS          (BX), Z9
 	VPSLLD           $0x10, Z9, Z9
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z11
 	VFMADD231PS      Z9, Z11, Z0
 	VFMADD231PS.BCST 68(CX), Z9, Z1
@@ -11307,7 +11784,7 @@ several:
 	VMOVUPS          128(BX), Z9
 	VPANDD           c16_ffff0000<>+0(SB), Z9, Z9
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z11
 	VFMADD231PS      Z9, Z11, Z0
 	VFMADD231PS.BCST 72(CX), Z9, Z1
@@ -11342,35 +11819,41 @@ several:
 	VFMADD231PS.BCST 460(CX), Z9, Z7
 	VBROADCASTSS     524(CX), Z11
 	VFMADD231PS      Z9, Z11, Z8
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R8
-	DECQ             R9
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000240, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z10, Z10, Z10
 	VMAXPS Z0, Z10, Z0
@@ -11384,33 +11867,30 @@ rectify:
 	VMAXPS Z8, Z10, Z8
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves10x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves10x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -11421,26 +11901,30 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    640(DI), R11
-	LEAQ    1216(DI), R12
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R11
+	LEAQ    1216(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R8
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z10
 	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z12
 	VFMADD231PS      Z10, Z12, Z0
 	VFMADD231PS.BCST 64(CX), Z10, Z1
@@ -11462,7 +11946,7 @@ several:
 	VMOVUPS          (BX), Z10
 	VPSLLD           $0x10, Z10, Z10
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z12
 	VFMADD231PS      Z10, Z12, Z0
 	VFMADD231PS.BCST 68(CX), Z10, Z1
@@ -11484,7 +11968,7 @@ several:
 	VMOVUPS          128(BX), Z10
 	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z12
 	VFMADD231PS      Z10, Z12, Z0
 	VFMADD231PS.BCST 72(CX), Z10, Z1
@@ -11523,36 +12007,42 @@ several:
 	VFMADD231PS      Z10, Z12, Z8
 	VBROADCASTSS     588(CX), Z12
 	VFMADD231PS      Z10, Z12, Z9
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R8
-	DECQ             R9
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000280, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z11, Z11, Z11
 	VMAXPS Z0, Z11, Z0
@@ -11567,34 +12057,31 @@ rectify:
 	VMAXPS Z9, Z11, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves11x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves11x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -11606,26 +12093,30 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    704(DI), R11
-	LEAQ    1344(DI), R12
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R11
+	LEAQ    1344(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R8
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z11
 	VPANDD           c16_ffff0000<>+0(SB), Z11, Z11
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z13
 	VFMADD231PS      Z11, Z13, Z0
 	VFMADD231PS.BCST 64(CX), Z11, Z1
@@ -11649,7 +12140,7 @@ several:
 	VMOVUPS          (BX), Z11
 	VPSLLD           $0x10, Z11, Z11
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z13
 	VFMADD231PS      Z11, Z13, Z0
 	VFMADD231PS.BCST 68(CX), Z11, Z1
@@ -11673,7 +12164,7 @@ several:
 	VMOVUPS          128(BX), Z11
 	VPANDD           c16_ffff0000<>+0(SB), Z11, Z11
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z13
 	VFMADD231PS      Z11, Z13, Z0
 	VFMADD231PS.BCST 72(CX), Z11, Z1
@@ -11716,37 +12207,43 @@ several:
 	VFMADD231PS      Z11, Z13, Z9
 	VBROADCASTSS     652(CX), Z13
 	VFMADD231PS      Z11, Z13, Z10
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R8
-	DECQ             R9
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000002c0, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
-	VADDPS           640(DI), Z10, Z10
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
+	VADDPS           640(AX), Z10, Z10
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z12, Z12, Z12
 	VMAXPS Z0, Z12, Z0
@@ -11762,35 +12259,32 @@ rectify:
 	VMAXPS Z10, Z12, Z10
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves12x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves12x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -11803,26 +12297,30 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    768(DI), R11
-	LEAQ    1472(DI), R12
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R11
+	LEAQ    1472(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R8
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z12
 	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS.BCST 64(CX), Z12, Z1
@@ -11848,7 +12346,7 @@ several:
 	VMOVUPS          (BX), Z12
 	VPSLLD           $0x10, Z12, Z12
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS.BCST 68(CX), Z12, Z1
@@ -11874,7 +12372,7 @@ several:
 	VMOVUPS          128(BX), Z12
 	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z14
 	VFMADD231PS      Z12, Z14, Z0
 	VFMADD231PS.BCST 72(CX), Z12, Z1
@@ -11921,38 +12419,44 @@ several:
 	VFMADD231PS      Z12, Z14, Z10
 	VBROADCASTSS     716(CX), Z14
 	VFMADD231PS      Z12, Z14, Z11
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R8
-	DECQ             R9
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000300, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
-	VADDPS           640(DI), Z10, Z10
-	VADDPS           704(DI), Z11, Z11
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
+	VADDPS           640(AX), Z10, Z10
+	VADDPS           704(AX), Z11, Z11
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z13, Z13, Z13
 	VMAXPS Z0, Z13, Z0
@@ -11969,36 +12473,33 @@ rectify:
 	VMAXPS Z11, Z13, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves13x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves13x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -12012,26 +12513,30 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    832(DI), R11
-	LEAQ    1600(DI), R12
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R11
+	LEAQ    1600(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R8
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z13
 	VPANDD           c16_ffff0000<>+0(SB), Z13, Z13
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z15
 	VFMADD231PS      Z13, Z15, Z0
 	VFMADD231PS.BCST 64(CX), Z13, Z1
@@ -12059,7 +12564,7 @@ several:
 	VMOVUPS          (BX), Z13
 	VPSLLD           $0x10, Z13, Z13
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z15
 	VFMADD231PS      Z13, Z15, Z0
 	VFMADD231PS.BCST 68(CX), Z13, Z1
@@ -12087,7 +12592,7 @@ several:
 	VMOVUPS          128(BX), Z13
 	VPANDD           c16_ffff0000<>+0(SB), Z13, Z13
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z15
 	VFMADD231PS      Z13, Z15, Z0
 	VFMADD231PS.BCST 72(CX), Z13, Z1
@@ -12115,7 +12620,7 @@ several:
 	VMOVUPS          128(BX), Z13
 	VPSLLD           $0x10, Z13, Z13
 	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
+	PREFETCHT1       192(DI)
 	VBROADCASTSS     12(CX), Z15
 	VFMADD231PS      Z13, Z15, Z0
 	VFMADD231PS.BCST 76(CX), Z13, Z1
@@ -12140,39 +12645,45 @@ several:
 	VFMADD231PS      Z13, Z15, Z11
 	VBROADCASTSS     780(CX), Z15
 	VFMADD231PS      Z13, Z15, Z12
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
-	DECQ             R9
+	ADDQ             $0x00000100, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000340, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
-	VADDPS           640(DI), Z10, Z10
-	VADDPS           704(DI), Z11, Z11
-	VADDPS           768(DI), Z12, Z12
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
+	VADDPS           640(AX), Z10, Z10
+	VADDPS           704(AX), Z11, Z11
+	VADDPS           768(AX), Z12, Z12
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z14, Z14, Z14
 	VMAXPS Z0, Z14, Z0
@@ -12190,37 +12701,34 @@ rectify:
 	VMAXPS Z12, Z14, Z12
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves14x1AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves14x1AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -12235,26 +12743,30 @@ tile:
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
-	LEAQ    896(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    896(DI), R11
-	LEAQ    1728(DI), R12
-	ADDQ    $0x00000380, c+40(FP)
+	LEAQ    896(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000380, ahead+56(FP)
+	LEAQ    896(SI), R11
+	LEAQ    1728(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    896(CX), R8
+	LEAQ    896(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS          (BX), Z14
 	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R8)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z16
 	VFMADD231PS      Z14, Z16, Z0
 	VFMADD231PS.BCST 64(CX), Z14, Z1
@@ -12283,7 +12795,7 @@ several:
 	VMOVUPS          (BX), Z14
 	VPSLLD           $0x10, Z14, Z14
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R8)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z16
 	VFMADD231PS      Z14, Z16, Z0
 	VFMADD231PS.BCST 68(CX), Z14, Z1
@@ -12312,7 +12824,7 @@ several:
 	VMOVUPS          128(BX), Z14
 	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R8)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z16
 	VFMADD231PS      Z14, Z16, Z0
 	VFMADD231PS.BCST 72(CX), Z14, Z1
@@ -12341,7 +12853,7 @@ several:
 	VMOVUPS          128(BX), Z14
 	VPSLLD           $0x10, Z14, Z14
 	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R8)
+	PREFETCHT1       192(DI)
 	VBROADCASTSS     12(CX), Z16
 	VFMADD231PS      Z14, Z16, Z0
 	VFMADD231PS.BCST 76(CX), Z14, Z1
@@ -12367,40 +12879,46 @@ several:
 	VBROADCASTSS     780(CX), Z16
 	VFMADD231PS      Z14, Z16, Z12
 	VFMADD231PS.BCST 844(CX), Z14, Z13
+	LEAQ             (R11)(R10*1), R13
 	PREFETCHT0       (R11)
+	PREFETCHT0       (R13)
 	ADDQ             $0x40, R11
 	CMPQ             R11, R12
 	CMOVQGT          R12, R11
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R8
-	DECQ             R9
+	ADDQ             $0x00000100, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000380, c+40(FP)
+	MOVB             accumulate+80(FP), CL
+	TESTB            CL, CL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           64(DI), Z1, Z1
-	VADDPS           128(DI), Z2, Z2
-	VADDPS           192(DI), Z3, Z3
-	VADDPS           256(DI), Z4, Z4
-	VADDPS           320(DI), Z5, Z5
-	VADDPS           384(DI), Z6, Z6
-	VADDPS           448(DI), Z7, Z7
-	VADDPS           512(DI), Z8, Z8
-	VADDPS           576(DI), Z9, Z9
-	VADDPS           640(DI), Z10, Z10
-	VADDPS           704(DI), Z11, Z11
-	VADDPS           768(DI), Z12, Z12
-	VADDPS           832(DI), Z13, Z13
+	VADDPS           (AX), Z0, Z0
+	VADDPS           64(AX), Z1, Z1
+	VADDPS           128(AX), Z2, Z2
+	VADDPS           192(AX), Z3, Z3
+	VADDPS           256(AX), Z4, Z4
+	VADDPS           320(AX), Z5, Z5
+	VADDPS           384(AX), Z6, Z6
+	VADDPS           448(AX), Z7, Z7
+	VADDPS           512(AX), Z8, Z8
+	VADDPS           576(AX), Z9, Z9
+	VADDPS           640(AX), Z10, Z10
+	VADDPS           704(AX), Z11, Z11
+	VADDPS           768(AX), Z12, Z12
+	VADDPS           832(AX), Z13, Z13
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), CL
+	TESTB  CL, CL
 	JEQ    write
 	VPXORD Z15, Z15, Z15
 	VMAXPS Z0, Z15, Z0
@@ -12419,53 +12937,54 @@ rectify:
 	VMAXPS Z13, Z15, Z13
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	VMOVUPS Z13, 832(DI)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	VMOVUPS Z13, 832(AX)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves1x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves1x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    64(DI), R12
-	LEAQ    64(DI), R13
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R12
+	LEAQ    64(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R9
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -12474,7 +12993,7 @@ several:
 	VMOVUPS      64(BX), Z4
 	VPANDD       c16_ffff0000<>+0(SB), Z4, Z4
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z5
 	VFMADD231PS  Z2, Z5, Z0
 	VFMADD231PS  Z4, Z5, Z1
@@ -12499,72 +13018,80 @@ several:
 	VBROADCASTSS 12(CX), Z5
 	VFMADD231PS  Z2, Z5, Z0
 	VFMADD231PS  Z4, Z5, Z1
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+56(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+80(FP), DL
+	TESTB        DL, DL
 	JEQ          rectify
-	VADDPS       (DI), Z0, Z0
-	VADDPS       (DI)(R8*1), Z1, Z1
+	VADDPS       (AX), Z0, Z0
+	VADDPS       (AX)(CX*1), Z1, Z1
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z3, Z3, Z3
 	VMAXPS Z0, Z3, Z0
 	VMAXPS Z1, Z3, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves2x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves2x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    128(DI), R12
-	LEAQ    192(DI), R13
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R12
+	LEAQ    192(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R9
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -12573,7 +13100,7 @@ several:
 	VMOVUPS          64(BX), Z6
 	VPANDD           c16_ffff0000<>+0(SB), Z6, Z6
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z7
 	VFMADD231PS      Z4, Z7, Z0
 	VFMADD231PS      Z6, Z7, Z1
@@ -12606,31 +13133,38 @@ several:
 	VFMADD231PS      Z6, Z7, Z1
 	VFMADD231PS.BCST 76(CX), Z4, Z2
 	VFMADD231PS.BCST 76(CX), Z6, Z3
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R9
-	DECQ             R10
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000080, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z5, Z5, Z5
 	VMAXPS Z0, Z5, Z0
@@ -12639,47 +13173,48 @@ rectify:
 	VMAXPS Z3, Z5, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves3x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves3x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    192(DI), R12
-	LEAQ    320(DI), R13
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R12
+	LEAQ    320(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R9
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -12688,7 +13223,7 @@ several:
 	VMOVUPS          64(BX), Z8
 	VPANDD           c16_ffff0000<>+0(SB), Z8, Z8
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z9
 	VFMADD231PS      Z6, Z9, Z0
 	VFMADD231PS      Z8, Z9, Z1
@@ -12733,33 +13268,40 @@ several:
 	VBROADCASTSS     140(CX), Z9
 	VFMADD231PS      Z6, Z9, Z4
 	VFMADD231PS      Z8, Z9, Z5
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R9
-	DECQ             R10
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000000c0, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z7, Z7, Z7
 	VMAXPS Z0, Z7, Z0
@@ -12770,30 +13312,27 @@ rectify:
 	VMAXPS Z5, Z7, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves4x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves4x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -12802,19 +13341,23 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    256(DI), R12
-	LEAQ    448(DI), R13
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R12
+	LEAQ    448(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R9
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -12823,7 +13366,7 @@ several:
 	VMOVUPS          64(BX), Z10
 	VPANDD           c16_ffff0000<>+0(SB), Z10, Z10
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z11
 	VFMADD231PS      Z8, Z11, Z0
 	VFMADD231PS      Z10, Z11, Z1
@@ -12880,35 +13423,42 @@ several:
 	VBROADCASTSS     204(CX), Z11
 	VFMADD231PS      Z8, Z11, Z6
 	VFMADD231PS      Z10, Z11, Z7
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000040, SI
-	ADDQ             $0x00000040, R9
-	DECQ             R10
+	ADDQ             $0x00000040, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000100, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z9, Z9, Z9
 	VMAXPS Z0, Z9, Z0
@@ -12921,32 +13471,29 @@ rectify:
 	VMAXPS Z7, Z9, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves5x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves5x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -12957,19 +13504,23 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    320(DI), R12
-	LEAQ    576(DI), R13
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R12
+	LEAQ    576(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R9
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -12978,7 +13529,7 @@ several:
 	VMOVUPS          64(BX), Z12
 	VPANDD           c16_ffff0000<>+0(SB), Z12, Z12
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z13
 	VFMADD231PS      Z10, Z13, Z0
 	VFMADD231PS      Z12, Z13, Z1
@@ -12998,7 +13549,7 @@ several:
 	VMOVUPS          64(BX), Z12
 	VPSLLD           $0x10, Z12, Z12
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z13
 	VFMADD231PS      Z10, Z13, Z0
 	VFMADD231PS      Z12, Z13, Z1
@@ -13049,37 +13600,44 @@ several:
 	VBROADCASTSS     268(CX), Z13
 	VFMADD231PS      Z10, Z13, Z8
 	VFMADD231PS      Z12, Z13, Z9
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R9
-	DECQ             R10
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000140, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z11, Z11, Z11
 	VMAXPS Z0, Z11, Z0
@@ -13094,34 +13652,31 @@ rectify:
 	VMAXPS Z9, Z11, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves6x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves6x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -13134,19 +13689,23 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    384(DI), R12
-	LEAQ    704(DI), R13
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R12
+	LEAQ    704(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R9
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -13155,7 +13714,7 @@ several:
 	VMOVUPS          64(BX), Z14
 	VPANDD           c16_ffff0000<>+0(SB), Z14, Z14
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z15
 	VFMADD231PS      Z12, Z15, Z0
 	VFMADD231PS      Z14, Z15, Z1
@@ -13178,7 +13737,7 @@ several:
 	VMOVUPS          64(BX), Z14
 	VPSLLD           $0x10, Z14, Z14
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z15
 	VFMADD231PS      Z12, Z15, Z0
 	VFMADD231PS      Z14, Z15, Z1
@@ -13238,39 +13797,46 @@ several:
 	VBROADCASTSS     332(CX), Z15
 	VFMADD231PS      Z12, Z15, Z10
 	VFMADD231PS      Z14, Z15, Z11
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R9
-	DECQ             R10
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000180, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z13, Z13, Z13
 	VMAXPS Z0, Z13, Z0
@@ -13287,36 +13853,33 @@ rectify:
 	VMAXPS Z11, Z13, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves7x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves7x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -13331,19 +13894,23 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    448(DI), R12
-	LEAQ    832(DI), R13
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R12
+	LEAQ    832(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R9
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -13352,7 +13919,7 @@ several:
 	VMOVUPS          64(BX), Z16
 	VPANDD           c16_ffff0000<>+0(SB), Z16, Z16
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z17
 	VFMADD231PS      Z14, Z17, Z0
 	VFMADD231PS      Z16, Z17, Z1
@@ -13378,7 +13945,7 @@ several:
 	VMOVUPS          64(BX), Z16
 	VPSLLD           $0x10, Z16, Z16
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z17
 	VFMADD231PS      Z14, Z17, Z0
 	VFMADD231PS      Z16, Z17, Z1
@@ -13447,41 +14014,48 @@ several:
 	VBROADCASTSS     396(CX), Z17
 	VFMADD231PS      Z14, Z17, Z12
 	VFMADD231PS      Z16, Z17, Z13
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R9
-	DECQ             R10
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000001c0, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z15, Z15, Z15
 	VMAXPS Z0, Z15, Z0
@@ -13500,38 +14074,35 @@ rectify:
 	VMAXPS Z13, Z15, Z13
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves8x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves8x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -13548,19 +14119,23 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    512(DI), R12
-	LEAQ    960(DI), R13
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R12
+	LEAQ    960(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R9
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -13569,7 +14144,7 @@ several:
 	VMOVUPS          64(BX), Z18
 	VPANDD           c16_ffff0000<>+0(SB), Z18, Z18
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z19
 	VFMADD231PS      Z16, Z19, Z0
 	VFMADD231PS      Z18, Z19, Z1
@@ -13597,7 +14172,7 @@ several:
 	VMOVUPS          64(BX), Z18
 	VPSLLD           $0x10, Z18, Z18
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z19
 	VFMADD231PS      Z16, Z19, Z0
 	VFMADD231PS      Z18, Z19, Z1
@@ -13672,43 +14247,50 @@ several:
 	VFMADD231PS      Z18, Z19, Z13
 	VFMADD231PS.BCST 460(CX), Z16, Z14
 	VFMADD231PS.BCST 460(CX), Z18, Z15
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000080, SI
-	ADDQ             $0x00000080, R9
-	DECQ             R10
+	ADDQ             $0x00000080, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000200, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z17, Z17, Z17
 	VMAXPS Z0, Z17, Z0
@@ -13729,40 +14311,37 @@ rectify:
 	VMAXPS Z15, Z17, Z15
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves9x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves9x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -13781,19 +14360,23 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    576(DI), R12
-	LEAQ    1088(DI), R13
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R12
+	LEAQ    1088(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R9
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -13802,7 +14385,7 @@ several:
 	VMOVUPS          64(BX), Z20
 	VPANDD           c16_ffff0000<>+0(SB), Z20, Z20
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z21
 	VFMADD231PS      Z18, Z21, Z0
 	VFMADD231PS      Z20, Z21, Z1
@@ -13833,7 +14416,7 @@ several:
 	VMOVUPS          64(BX), Z20
 	VPSLLD           $0x10, Z20, Z20
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z21
 	VFMADD231PS      Z18, Z21, Z0
 	VFMADD231PS      Z20, Z21, Z1
@@ -13864,7 +14447,7 @@ several:
 	VMOVUPS          192(BX), Z20
 	VPANDD           c16_ffff0000<>+0(SB), Z20, Z20
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z21
 	VFMADD231PS      Z18, Z21, Z0
 	VFMADD231PS      Z20, Z21, Z1
@@ -13919,45 +14502,52 @@ several:
 	VBROADCASTSS     524(CX), Z21
 	VFMADD231PS      Z18, Z21, Z16
 	VFMADD231PS      Z20, Z21, Z17
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R9
-	DECQ             R10
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000240, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z19, Z19, Z19
 	VMAXPS Z0, Z19, Z0
@@ -13980,42 +14570,39 @@ rectify:
 	VMAXPS Z17, Z19, Z17
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves10x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves10x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -14036,19 +14623,23 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    640(DI), R12
-	LEAQ    1216(DI), R13
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R12
+	LEAQ    1216(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R9
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -14057,7 +14648,7 @@ several:
 	VMOVUPS          64(BX), Z22
 	VPANDD           c16_ffff0000<>+0(SB), Z22, Z22
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z23
 	VFMADD231PS      Z20, Z23, Z0
 	VFMADD231PS      Z22, Z23, Z1
@@ -14091,7 +14682,7 @@ several:
 	VMOVUPS          64(BX), Z22
 	VPSLLD           $0x10, Z22, Z22
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z23
 	VFMADD231PS      Z20, Z23, Z0
 	VFMADD231PS      Z22, Z23, Z1
@@ -14125,7 +14716,7 @@ several:
 	VMOVUPS          192(BX), Z22
 	VPANDD           c16_ffff0000<>+0(SB), Z22, Z22
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z23
 	VFMADD231PS      Z20, Z23, Z0
 	VFMADD231PS      Z22, Z23, Z1
@@ -14186,47 +14777,54 @@ several:
 	VBROADCASTSS     588(CX), Z23
 	VFMADD231PS      Z20, Z23, Z18
 	VFMADD231PS      Z22, Z23, Z19
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R9
-	DECQ             R10
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000280, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z21, Z21, Z21
 	VMAXPS Z0, Z21, Z0
@@ -14251,44 +14849,41 @@ rectify:
 	VMAXPS Z19, Z21, Z19
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves11x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves11x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -14311,19 +14906,23 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    704(DI), R12
-	LEAQ    1344(DI), R13
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R12
+	LEAQ    1344(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R9
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -14332,7 +14931,7 @@ several:
 	VMOVUPS          64(BX), Z24
 	VPANDD           c16_ffff0000<>+0(SB), Z24, Z24
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z25
 	VFMADD231PS      Z22, Z25, Z0
 	VFMADD231PS      Z24, Z25, Z1
@@ -14369,7 +14968,7 @@ several:
 	VMOVUPS          64(BX), Z24
 	VPSLLD           $0x10, Z24, Z24
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z25
 	VFMADD231PS      Z22, Z25, Z0
 	VFMADD231PS      Z24, Z25, Z1
@@ -14406,7 +15005,7 @@ several:
 	VMOVUPS          192(BX), Z24
 	VPANDD           c16_ffff0000<>+0(SB), Z24, Z24
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z25
 	VFMADD231PS      Z22, Z25, Z0
 	VFMADD231PS      Z24, Z25, Z1
@@ -14473,49 +15072,56 @@ several:
 	VBROADCASTSS     652(CX), Z25
 	VFMADD231PS      Z22, Z25, Z20
 	VFMADD231PS      Z24, Z25, Z21
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R9
-	DECQ             R10
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x000002c0, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
-	VADDPS           640(DI), Z20, Z20
-	VADDPS           640(DI)(R8*1), Z21, Z21
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
+	VADDPS           640(AX), Z20, Z20
+	VADDPS           640(AX)(CX*1), Z21, Z21
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z23, Z23, Z23
 	VMAXPS Z0, Z23, Z0
@@ -14542,46 +15148,43 @@ rectify:
 	VMAXPS Z21, Z23, Z21
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves12x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves12x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -14606,19 +15209,23 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    768(DI), R12
-	LEAQ    1472(DI), R13
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R12
+	LEAQ    1472(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R9
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -14627,7 +15234,7 @@ several:
 	VMOVUPS          64(BX), Z26
 	VPANDD           c16_ffff0000<>+0(SB), Z26, Z26
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z27
 	VFMADD231PS      Z24, Z27, Z0
 	VFMADD231PS      Z26, Z27, Z1
@@ -14667,7 +15274,7 @@ several:
 	VMOVUPS          64(BX), Z26
 	VPSLLD           $0x10, Z26, Z26
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z27
 	VFMADD231PS      Z24, Z27, Z0
 	VFMADD231PS      Z26, Z27, Z1
@@ -14707,7 +15314,7 @@ several:
 	VMOVUPS          192(BX), Z26
 	VPANDD           c16_ffff0000<>+0(SB), Z26, Z26
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z27
 	VFMADD231PS      Z24, Z27, Z0
 	VFMADD231PS      Z26, Z27, Z1
@@ -14780,51 +15387,58 @@ several:
 	VBROADCASTSS     716(CX), Z27
 	VFMADD231PS      Z24, Z27, Z22
 	VFMADD231PS      Z26, Z27, Z23
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x000000c0, SI
-	ADDQ             $0x000000c0, R9
-	DECQ             R10
+	ADDQ             $0x000000c0, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000300, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
-	VADDPS           640(DI), Z20, Z20
-	VADDPS           640(DI)(R8*1), Z21, Z21
-	VADDPS           704(DI), Z22, Z22
-	VADDPS           704(DI)(R8*1), Z23, Z23
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
+	VADDPS           640(AX), Z20, Z20
+	VADDPS           640(AX)(CX*1), Z21, Z21
+	VADDPS           704(AX), Z22, Z22
+	VADDPS           704(AX)(CX*1), Z23, Z23
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z25, Z25, Z25
 	VMAXPS Z0, Z25, Z0
@@ -14853,48 +15467,45 @@ rectify:
 	VMAXPS Z23, Z25, Z23
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves13x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves13x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -14921,19 +15532,23 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    832(DI), R12
-	LEAQ    1600(DI), R13
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R12
+	LEAQ    1600(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R9
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -14942,7 +15557,7 @@ several:
 	VMOVUPS          64(BX), Z28
 	VPANDD           c16_ffff0000<>+0(SB), Z28, Z28
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z29
 	VFMADD231PS      Z26, Z29, Z0
 	VFMADD231PS      Z28, Z29, Z1
@@ -14985,7 +15600,7 @@ several:
 	VMOVUPS          64(BX), Z28
 	VPSLLD           $0x10, Z28, Z28
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z29
 	VFMADD231PS      Z26, Z29, Z0
 	VFMADD231PS      Z28, Z29, Z1
@@ -15028,7 +15643,7 @@ several:
 	VMOVUPS          192(BX), Z28
 	VPANDD           c16_ffff0000<>+0(SB), Z28, Z28
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z29
 	VFMADD231PS      Z26, Z29, Z0
 	VFMADD231PS      Z28, Z29, Z1
@@ -15071,7 +15686,7 @@ several:
 	VMOVUPS          192(BX), Z28
 	VPSLLD           $0x10, Z28, Z28
 	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
+	PREFETCHT1       192(DI)
 	VBROADCASTSS     12(CX), Z29
 	VFMADD231PS      Z26, Z29, Z0
 	VFMADD231PS      Z28, Z29, Z1
@@ -15109,53 +15724,60 @@ several:
 	VBROADCASTSS     780(CX), Z29
 	VFMADD231PS      Z26, Z29, Z24
 	VFMADD231PS      Z28, Z29, Z25
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
-	DECQ             R10
+	ADDQ             $0x00000100, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000340, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
-	VADDPS           640(DI), Z20, Z20
-	VADDPS           640(DI)(R8*1), Z21, Z21
-	VADDPS           704(DI), Z22, Z22
-	VADDPS           704(DI)(R8*1), Z23, Z23
-	VADDPS           768(DI), Z24, Z24
-	VADDPS           768(DI)(R8*1), Z25, Z25
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
+	VADDPS           640(AX), Z20, Z20
+	VADDPS           640(AX)(CX*1), Z21, Z21
+	VADDPS           704(AX), Z22, Z22
+	VADDPS           704(AX)(CX*1), Z23, Z23
+	VADDPS           768(AX), Z24, Z24
+	VADDPS           768(AX)(CX*1), Z25, Z25
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z27, Z27, Z27
 	VMAXPS Z0, Z27, Z0
@@ -15186,50 +15808,47 @@ rectify:
 	VMAXPS Z25, Z27, Z25
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z24, 768(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	VMOVUPS Z25, 768(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z24, 768(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	VMOVUPS Z25, 768(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func halves14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
+// func halves14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·halves14x2AVX512(SB), NOSPLIT, $0-72
+TEXT ·halves14x2AVX512(SB), NOSPLIT, $0-96
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -15258,19 +15877,23 @@ tile:
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
-	LEAQ    896(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    896(DI), R12
-	LEAQ    1728(DI), R13
-	ADDQ    $0x00000380, c+40(FP)
+	LEAQ    896(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000380, ahead+56(FP)
+	LEAQ    896(SI), R12
+	LEAQ    1728(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    896(CX), R9
+	LEAQ    896(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
@@ -15279,7 +15902,7 @@ several:
 	VMOVUPS          64(BX), Z30
 	VPANDD           c16_ffff0000<>+0(SB), Z30, Z30
 	PREFETCHT0       (SI)
-	PREFETCHT1       (R9)
+	PREFETCHT1       (DI)
 	VBROADCASTSS     (CX), Z31
 	VFMADD231PS      Z28, Z31, Z0
 	VFMADD231PS      Z30, Z31, Z1
@@ -15324,7 +15947,7 @@ several:
 	VMOVUPS          64(BX), Z30
 	VPSLLD           $0x10, Z30, Z30
 	PREFETCHT0       64(SI)
-	PREFETCHT1       64(R9)
+	PREFETCHT1       64(DI)
 	VBROADCASTSS     4(CX), Z31
 	VFMADD231PS      Z28, Z31, Z0
 	VFMADD231PS      Z30, Z31, Z1
@@ -15369,7 +15992,7 @@ several:
 	VMOVUPS          192(BX), Z30
 	VPANDD           c16_ffff0000<>+0(SB), Z30, Z30
 	PREFETCHT0       128(SI)
-	PREFETCHT1       128(R9)
+	PREFETCHT1       128(DI)
 	VBROADCASTSS     8(CX), Z31
 	VFMADD231PS      Z28, Z31, Z0
 	VFMADD231PS      Z30, Z31, Z1
@@ -15414,7 +16037,7 @@ several:
 	VMOVUPS          192(BX), Z30
 	VPSLLD           $0x10, Z30, Z30
 	PREFETCHT0       192(SI)
-	PREFETCHT1       192(R9)
+	PREFETCHT1       192(DI)
 	VBROADCASTSS     12(CX), Z31
 	VFMADD231PS      Z28, Z31, Z0
 	VFMADD231PS      Z30, Z31, Z1
@@ -15454,55 +16077,62 @@ several:
 	VFMADD231PS      Z30, Z31, Z25
 	VFMADD231PS.BCST 844(CX), Z28, Z26
 	VFMADD231PS.BCST 844(CX), Z30, Z27
+	LEAQ             (R12)(R11*1), R14
 	PREFETCHT0       (R12)
-	PREFETCHT0       (R12)(R8*1)
+	PREFETCHT0       (R12)(R10*1)
+	PREFETCHT0       (R14)
+	PREFETCHT0       (R14)(R10*1)
 	ADDQ             $0x40, R12
 	CMPQ             R12, R13
 	CMOVQGT          R13, R12
 	ADDQ             $0x10, CX
 	ADDQ             $0x00000100, BX
 	ADDQ             $0x00000100, SI
-	ADDQ             $0x00000100, R9
-	DECQ             R10
+	ADDQ             $0x00000100, DI
+	DECQ             R8
 	JNE              several
 	LEAQ             -64(CX)(DX*1), CX
 	DECQ             AX
 	JNE              block
-	MOVB             accumulate+56(FP), AL
-	TESTB            AL, AL
+	MOVQ             c+40(FP), AX
+	MOVQ             jumpC+48(FP), CX
+	SHLQ             $0x02, CX
+	ADDQ             $0x00000380, c+40(FP)
+	MOVB             accumulate+80(FP), DL
+	TESTB            DL, DL
 	JEQ              rectify
-	VADDPS           (DI), Z0, Z0
-	VADDPS           (DI)(R8*1), Z1, Z1
-	VADDPS           64(DI), Z2, Z2
-	VADDPS           64(DI)(R8*1), Z3, Z3
-	VADDPS           128(DI), Z4, Z4
-	VADDPS           128(DI)(R8*1), Z5, Z5
-	VADDPS           192(DI), Z6, Z6
-	VADDPS           192(DI)(R8*1), Z7, Z7
-	VADDPS           256(DI), Z8, Z8
-	VADDPS           256(DI)(R8*1), Z9, Z9
-	VADDPS           320(DI), Z10, Z10
-	VADDPS           320(DI)(R8*1), Z11, Z11
-	VADDPS           384(DI), Z12, Z12
-	VADDPS           384(DI)(R8*1), Z13, Z13
-	VADDPS           448(DI), Z14, Z14
-	VADDPS           448(DI)(R8*1), Z15, Z15
-	VADDPS           512(DI), Z16, Z16
-	VADDPS           512(DI)(R8*1), Z17, Z17
-	VADDPS           576(DI), Z18, Z18
-	VADDPS           576(DI)(R8*1), Z19, Z19
-	VADDPS           640(DI), Z20, Z20
-	VADDPS           640(DI)(R8*1), Z21, Z21
-	VADDPS           704(DI), Z22, Z22
-	VADDPS           704(DI)(R8*1), Z23, Z23
-	VADDPS           768(DI), Z24, Z24
-	VADDPS           768(DI)(R8*1), Z25, Z25
-	VADDPS           832(DI), Z26, Z26
-	VADDPS           832(DI)(R8*1), Z27, Z27
+	VADDPS           (AX), Z0, Z0
+	VADDPS           (AX)(CX*1), Z1, Z1
+	VADDPS           64(AX), Z2, Z2
+	VADDPS           64(AX)(CX*1), Z3, Z3
+	VADDPS           128(AX), Z4, Z4
+	VADDPS           128(AX)(CX*1), Z5, Z5
+	VADDPS           192(AX), Z6, Z6
+	VADDPS           192(AX)(CX*1), Z7, Z7
+	VADDPS           256(AX), Z8, Z8
+	VADDPS           256(AX)(CX*1), Z9, Z9
+	VADDPS           320(AX), Z10, Z10
+	VADDPS           320(AX)(CX*1), Z11, Z11
+	VADDPS           384(AX), Z12, Z12
+	VADDPS           384(AX)(CX*1), Z13, Z13
+	VADDPS           448(AX), Z14, Z14
+	VADDPS           448(AX)(CX*1), Z15, Z15
+	VADDPS           512(AX), Z16, Z16
+	VADDPS           512(AX)(CX*1), Z17, Z17
+	VADDPS           576(AX), Z18, Z18
+	VADDPS           576(AX)(CX*1), Z19, Z19
+	VADDPS           640(AX), Z20, Z20
+	VADDPS           640(AX)(CX*1), Z21, Z21
+	VADDPS           704(AX), Z22, Z22
+	VADDPS           704(AX)(CX*1), Z23, Z23
+	VADDPS           768(AX), Z24, Z24
+	VADDPS           768(AX)(CX*1), Z25, Z25
+	VADDPS           832(AX), Z26, Z26
+	VADDPS           832(AX)(CX*1), Z27, Z27
 
 rectify:
-	MOVB   floor+57(FP), AL
-	TESTB  AL, AL
+	MOVB   floor+81(FP), DL
+	TESTB  DL, DL
 	JEQ    write
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
@@ -15535,72 +16165,73 @@ rectify:
 	VMAXPS Z27, Z29, Z27
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z24, 768(DI)
-	VMOVUPS Z26, 832(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	VMOVUPS Z25, 768(DI)(R8*1)
-	VMOVUPS Z27, 832(DI)(R8*1)
-	DECQ    tiles+64(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z24, 768(AX)
+	VMOVUPS Z26, 832(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	VMOVUPS Z25, 768(AX)(CX*1)
+	VMOVUPS Z27, 832(AX)(CX*1)
+	DECQ    tiles+88(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words1x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words1x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    64(DI), R11
-	LEAQ    64(DI), R12
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R11
+	LEAQ    64(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R8
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z1
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z2
 	VPMADDWD     Z1, Z2, Z1
 	VPADDD       Z1, Z0, Z0
@@ -15616,82 +16247,89 @@ several:
 	VBROADCASTSS 12(CX), Z2
 	VPMADDWD     Z1, Z2, Z1
 	VPADDD       Z1, Z0, Z0
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
+	VPADDD       (AX), Z0, Z0
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z1
-	VMOVUPS   (CX), Z2
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z1
+	VMOVUPS   (DX), Z2
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z1, Z0, Z0
 	VADDPS    Z2, Z0, Z0
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z3, Z3, Z3
 	VMAXPS    Z0, Z3, Z0
 
 write:
-	VMOVUPS Z0, (DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words2x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words2x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    128(DI), R11
-	LEAQ    192(DI), R12
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R11
+	LEAQ    192(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R8
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z2
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z3
 	VPMADDWD     Z2, Z3, Z3
 	VPADDD       Z3, Z0, Z0
@@ -15719,89 +16357,96 @@ several:
 	VBROADCASTSS 76(CX), Z3
 	VPMADDWD     Z2, Z3, Z2
 	VPADDD       Z2, Z1, Z1
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000080, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z2
-	VMOVUPS   (CX), Z3
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z2
+	VMOVUPS   (DX), Z3
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z2, Z0, Z0
 	VADDPS    Z3, Z0, Z0
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z2, Z1, Z1
 	VADDPS    Z3, Z1, Z1
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z4, Z4, Z4
 	VMAXPS    Z0, Z4, Z0
 	VMAXPS    Z1, Z4, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words3x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words3x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    192(DI), R11
-	LEAQ    320(DI), R12
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R11
+	LEAQ    320(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R8
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z3
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z4
 	VPMADDWD     Z3, Z4, Z4
 	VPADDD       Z4, Z0, Z0
@@ -15841,34 +16486,40 @@ several:
 	VBROADCASTSS 140(CX), Z4
 	VPMADDWD     Z3, Z4, Z3
 	VPADDD       Z3, Z2, Z2
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000000c0, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z3
-	VMOVUPS   (CX), Z4
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z3
+	VMOVUPS   (DX), Z4
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	VADDPS    Z4, Z0, Z0
@@ -15878,8 +16529,8 @@ ended:
 	VCVTDQ2PS Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VADDPS    Z4, Z2, Z2
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z5, Z5, Z5
 	VMAXPS    Z0, Z5, Z0
@@ -15887,50 +16538,51 @@ ended:
 	VMAXPS    Z2, Z5, Z2
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words4x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words4x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    256(DI), R11
-	LEAQ    448(DI), R12
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R11
+	LEAQ    448(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R8
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z4
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z5
 	VPMADDWD     Z4, Z5, Z5
 	VPADDD       Z5, Z0, Z0
@@ -15982,35 +16634,41 @@ several:
 	VBROADCASTSS 204(CX), Z5
 	VPMADDWD     Z4, Z5, Z4
 	VPADDD       Z4, Z3, Z3
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000100, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z4
-	VMOVUPS   (CX), Z5
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z4
+	VMOVUPS   (DX), Z5
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z4, Z0, Z0
 	VADDPS    Z5, Z0, Z0
@@ -16023,8 +16681,8 @@ ended:
 	VCVTDQ2PS Z3, Z3
 	VMULPS    Z4, Z3, Z3
 	VADDPS    Z5, Z3, Z3
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z6, Z6, Z6
 	VMAXPS    Z0, Z6, Z0
@@ -16033,52 +16691,53 @@ ended:
 	VMAXPS    Z3, Z6, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words5x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words5x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    320(DI), R11
-	LEAQ    576(DI), R12
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R11
+	LEAQ    576(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R8
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z5
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z6
 	VPMADDWD     Z5, Z6, Z6
 	VPADDD       Z6, Z0, Z0
@@ -16096,7 +16755,7 @@ several:
 	VPADDD       Z5, Z4, Z4
 	VPMOVSXBW    64(BX), Z5
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z6
 	VPMADDWD     Z5, Z6, Z6
 	VPADDD       Z6, Z0, Z0
@@ -16144,36 +16803,42 @@ several:
 	VBROADCASTSS 268(CX), Z6
 	VPMADDWD     Z5, Z6, Z5
 	VPADDD       Z5, Z4, Z4
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000140, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z5
-	VMOVUPS   (CX), Z6
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z5
+	VMOVUPS   (DX), Z6
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z5, Z0, Z0
 	VADDPS    Z6, Z0, Z0
@@ -16189,8 +16854,8 @@ ended:
 	VCVTDQ2PS Z4, Z4
 	VMULPS    Z5, Z4, Z4
 	VADDPS    Z6, Z4, Z4
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z7, Z7, Z7
 	VMAXPS    Z0, Z7, Z0
@@ -16200,54 +16865,55 @@ ended:
 	VMAXPS    Z4, Z7, Z4
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words6x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words6x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    384(DI), R11
-	LEAQ    704(DI), R12
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R11
+	LEAQ    704(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R8
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z6
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z7
 	VPMADDWD     Z6, Z7, Z7
 	VPADDD       Z7, Z0, Z0
@@ -16268,7 +16934,7 @@ several:
 	VPADDD       Z6, Z5, Z5
 	VPMOVSXBW    64(BX), Z6
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z7
 	VPMADDWD     Z6, Z7, Z7
 	VPADDD       Z7, Z0, Z0
@@ -16325,37 +16991,43 @@ several:
 	VBROADCASTSS 332(CX), Z7
 	VPMADDWD     Z6, Z7, Z6
 	VPADDD       Z6, Z5, Z5
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000180, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z6
-	VMOVUPS   (CX), Z7
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z6
+	VMOVUPS   (DX), Z7
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z6, Z0, Z0
 	VADDPS    Z7, Z0, Z0
@@ -16374,8 +17046,8 @@ ended:
 	VCVTDQ2PS Z5, Z5
 	VMULPS    Z6, Z5, Z5
 	VADDPS    Z7, Z5, Z5
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z8, Z8, Z8
 	VMAXPS    Z0, Z8, Z0
@@ -16386,30 +17058,27 @@ ended:
 	VMAXPS    Z5, Z8, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words7x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words7x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -16417,25 +17086,29 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    448(DI), R11
-	LEAQ    832(DI), R12
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R11
+	LEAQ    832(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R8
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z7
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z8
 	VPMADDWD     Z7, Z8, Z8
 	VPADDD       Z8, Z0, Z0
@@ -16459,7 +17132,7 @@ several:
 	VPADDD       Z7, Z6, Z6
 	VPMOVSXBW    64(BX), Z7
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z8
 	VPMADDWD     Z7, Z8, Z8
 	VPADDD       Z8, Z0, Z0
@@ -16525,38 +17198,44 @@ several:
 	VBROADCASTSS 396(CX), Z8
 	VPMADDWD     Z7, Z8, Z7
 	VPADDD       Z7, Z6, Z6
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000001c0, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z7
-	VMOVUPS   (CX), Z8
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z7
+	VMOVUPS   (DX), Z8
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z7, Z0, Z0
 	VADDPS    Z8, Z0, Z0
@@ -16578,8 +17257,8 @@ ended:
 	VCVTDQ2PS Z6, Z6
 	VMULPS    Z7, Z6, Z6
 	VADDPS    Z8, Z6, Z6
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z9, Z9, Z9
 	VMAXPS    Z0, Z9, Z0
@@ -16591,31 +17270,28 @@ ended:
 	VMAXPS    Z6, Z9, Z6
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words8x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words8x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -16624,25 +17300,29 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    512(DI), R11
-	LEAQ    960(DI), R12
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R11
+	LEAQ    960(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R8
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z8
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z9
 	VPMADDWD     Z8, Z9, Z9
 	VPADDD       Z9, Z0, Z0
@@ -16669,7 +17349,7 @@ several:
 	VPADDD       Z8, Z7, Z7
 	VPMOVSXBW    64(BX), Z8
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z9
 	VPMADDWD     Z8, Z9, Z9
 	VPADDD       Z9, Z0, Z0
@@ -16744,39 +17424,45 @@ several:
 	VBROADCASTSS 460(CX), Z9
 	VPMADDWD     Z8, Z9, Z8
 	VPADDD       Z8, Z7, Z7
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000200, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z8
-	VMOVUPS   (CX), Z9
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z8
+	VMOVUPS   (DX), Z9
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z8, Z0, Z0
 	VADDPS    Z9, Z0, Z0
@@ -16801,8 +17487,8 @@ ended:
 	VCVTDQ2PS Z7, Z7
 	VMULPS    Z8, Z7, Z7
 	VADDPS    Z9, Z7, Z7
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z10, Z10, Z10
 	VMAXPS    Z0, Z10, Z0
@@ -16815,32 +17501,29 @@ ended:
 	VMAXPS    Z7, Z10, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words9x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words9x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -16850,25 +17533,29 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    576(DI), R11
-	LEAQ    1088(DI), R12
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R11
+	LEAQ    1088(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R8
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z9
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z10
 	VPMADDWD     Z9, Z10, Z10
 	VPADDD       Z10, Z0, Z0
@@ -16898,7 +17585,7 @@ several:
 	VPADDD       Z9, Z8, Z8
 	VPMOVSXBW    64(BX), Z9
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z10
 	VPMADDWD     Z9, Z10, Z10
 	VPADDD       Z10, Z0, Z0
@@ -16928,7 +17615,7 @@ several:
 	VPADDD       Z9, Z8, Z8
 	VPMOVSXBW    128(BX), Z9
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z10
 	VPMADDWD     Z9, Z10, Z10
 	VPADDD       Z10, Z0, Z0
@@ -16984,40 +17671,46 @@ several:
 	VBROADCASTSS 524(CX), Z10
 	VPMADDWD     Z9, Z10, Z9
 	VPADDD       Z9, Z8, Z8
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R8
-	DECQ         R9
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000240, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z9
-	VMOVUPS   (CX), Z10
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z9
+	VMOVUPS   (DX), Z10
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z9, Z0, Z0
 	VADDPS    Z10, Z0, Z0
@@ -17045,8 +17738,8 @@ ended:
 	VCVTDQ2PS Z8, Z8
 	VMULPS    Z9, Z8, Z8
 	VADDPS    Z10, Z8, Z8
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z11, Z11, Z11
 	VMAXPS    Z0, Z11, Z0
@@ -17060,33 +17753,30 @@ ended:
 	VMAXPS    Z8, Z11, Z8
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words10x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words10x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -17097,25 +17787,29 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    640(DI), R11
-	LEAQ    1216(DI), R12
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R11
+	LEAQ    1216(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R8
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z10
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z11
 	VPMADDWD     Z10, Z11, Z11
 	VPADDD       Z11, Z0, Z0
@@ -17148,7 +17842,7 @@ several:
 	VPADDD       Z10, Z9, Z9
 	VPMOVSXBW    64(BX), Z10
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z11
 	VPMADDWD     Z10, Z11, Z11
 	VPADDD       Z11, Z0, Z0
@@ -17181,7 +17875,7 @@ several:
 	VPADDD       Z10, Z9, Z9
 	VPMOVSXBW    128(BX), Z10
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z11
 	VPMADDWD     Z10, Z11, Z11
 	VPADDD       Z11, Z0, Z0
@@ -17243,41 +17937,47 @@ several:
 	VBROADCASTSS 588(CX), Z11
 	VPMADDWD     Z10, Z11, Z10
 	VPADDD       Z10, Z9, Z9
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R8
-	DECQ         R9
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000280, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
-	VPADDD       576(DI), Z9, Z9
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
+	VPADDD       576(AX), Z9, Z9
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z10
-	VMOVUPS   (CX), Z11
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z10
+	VMOVUPS   (DX), Z11
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z10, Z0, Z0
 	VADDPS    Z11, Z0, Z0
@@ -17308,8 +18008,8 @@ ended:
 	VCVTDQ2PS Z9, Z9
 	VMULPS    Z10, Z9, Z9
 	VADDPS    Z11, Z9, Z9
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z12, Z12, Z12
 	VMAXPS    Z0, Z12, Z0
@@ -17324,34 +18024,31 @@ ended:
 	VMAXPS    Z9, Z12, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words11x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words11x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -17363,25 +18060,29 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    704(DI), R11
-	LEAQ    1344(DI), R12
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R11
+	LEAQ    1344(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R8
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z11
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z12
 	VPMADDWD     Z11, Z12, Z12
 	VPADDD       Z12, Z0, Z0
@@ -17417,7 +18118,7 @@ several:
 	VPADDD       Z11, Z10, Z10
 	VPMOVSXBW    64(BX), Z11
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z12
 	VPMADDWD     Z11, Z12, Z12
 	VPADDD       Z12, Z0, Z0
@@ -17453,7 +18154,7 @@ several:
 	VPADDD       Z11, Z10, Z10
 	VPMOVSXBW    128(BX), Z11
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z12
 	VPMADDWD     Z11, Z12, Z12
 	VPADDD       Z12, Z0, Z0
@@ -17521,42 +18222,48 @@ several:
 	VBROADCASTSS 652(CX), Z12
 	VPMADDWD     Z11, Z12, Z11
 	VPADDD       Z11, Z10, Z10
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R8
-	DECQ         R9
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000002c0, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
-	VPADDD       576(DI), Z9, Z9
-	VPADDD       640(DI), Z10, Z10
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
+	VPADDD       576(AX), Z9, Z9
+	VPADDD       640(AX), Z10, Z10
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z11
-	VMOVUPS   (CX), Z12
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z11
+	VMOVUPS   (DX), Z12
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z11, Z0, Z0
 	VADDPS    Z12, Z0, Z0
@@ -17590,8 +18297,8 @@ ended:
 	VCVTDQ2PS Z10, Z10
 	VMULPS    Z11, Z10, Z10
 	VADDPS    Z12, Z10, Z10
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z13, Z13, Z13
 	VMAXPS    Z0, Z13, Z0
@@ -17607,35 +18314,32 @@ ended:
 	VMAXPS    Z10, Z13, Z10
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words12x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words12x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -17648,25 +18352,29 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    768(DI), R11
-	LEAQ    1472(DI), R12
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R11
+	LEAQ    1472(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R8
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z12
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z13
 	VPMADDWD     Z12, Z13, Z13
 	VPADDD       Z13, Z0, Z0
@@ -17705,7 +18413,7 @@ several:
 	VPADDD       Z12, Z11, Z11
 	VPMOVSXBW    64(BX), Z12
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z13
 	VPMADDWD     Z12, Z13, Z13
 	VPADDD       Z13, Z0, Z0
@@ -17744,7 +18452,7 @@ several:
 	VPADDD       Z12, Z11, Z11
 	VPMOVSXBW    128(BX), Z12
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z13
 	VPMADDWD     Z12, Z13, Z13
 	VPADDD       Z13, Z0, Z0
@@ -17818,43 +18526,49 @@ several:
 	VBROADCASTSS 716(CX), Z13
 	VPMADDWD     Z12, Z13, Z12
 	VPADDD       Z12, Z11, Z11
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R8
-	DECQ         R9
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000300, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
-	VPADDD       576(DI), Z9, Z9
-	VPADDD       640(DI), Z10, Z10
-	VPADDD       704(DI), Z11, Z11
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
+	VPADDD       576(AX), Z9, Z9
+	VPADDD       640(AX), Z10, Z10
+	VPADDD       704(AX), Z11, Z11
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z12
-	VMOVUPS   (CX), Z13
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z12
+	VMOVUPS   (DX), Z13
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z12, Z0, Z0
 	VADDPS    Z13, Z0, Z0
@@ -17891,8 +18605,8 @@ ended:
 	VCVTDQ2PS Z11, Z11
 	VMULPS    Z12, Z11, Z11
 	VADDPS    Z13, Z11, Z11
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z14, Z14, Z14
 	VMAXPS    Z0, Z14, Z0
@@ -17909,36 +18623,33 @@ ended:
 	VMAXPS    Z11, Z14, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words13x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·words13x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -17952,25 +18663,29 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    832(DI), R11
-	LEAQ    1600(DI), R12
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R11
+	LEAQ    1600(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R8
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z13
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z14
 	VPMADDWD     Z13, Z14, Z14
 	VPADDD       Z14, Z0, Z0
@@ -18012,7 +18727,7 @@ several:
 	VPADDD       Z13, Z12, Z12
 	VPMOVSXBW    64(BX), Z13
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z14
 	VPMADDWD     Z13, Z14, Z14
 	VPADDD       Z14, Z0, Z0
@@ -18054,7 +18769,7 @@ several:
 	VPADDD       Z13, Z12, Z12
 	VPMOVSXBW    128(BX), Z13
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z14
 	VPMADDWD     Z13, Z14, Z14
 	VPADDD       Z14, Z0, Z0
@@ -18096,7 +18811,7 @@ several:
 	VPADDD       Z13, Z12, Z12
 	VPMOVSXBW    192(BX), Z13
 	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
+	PREFETCHT1   192(DI)
 	VBROADCASTSS 12(CX), Z14
 	VPMADDWD     Z13, Z14, Z14
 	VPADDD       Z14, Z0, Z0
@@ -18136,44 +18851,50 @@ several:
 	VBROADCASTSS 780(CX), Z14
 	VPMADDWD     Z13, Z14, Z13
 	VPADDD       Z13, Z12, Z12
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
-	DECQ         R9
+	ADDQ         $0x00000100, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000340, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
-	VPADDD       576(DI), Z9, Z9
-	VPADDD       640(DI), Z10, Z10
-	VPADDD       704(DI), Z11, Z11
-	VPADDD       768(DI), Z12, Z12
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
+	VPADDD       576(AX), Z9, Z9
+	VPADDD       640(AX), Z10, Z10
+	VPADDD       704(AX), Z11, Z11
+	VPADDD       768(AX), Z12, Z12
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z13
-	VMOVUPS   (CX), Z14
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z13
+	VMOVUPS   (DX), Z14
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z13, Z0, Z0
 	VADDPS    Z14, Z0, Z0
@@ -18213,8 +18934,8 @@ ended:
 	VCVTDQ2PS Z12, Z12
 	VMULPS    Z13, Z12, Z12
 	VADDPS    Z14, Z12, Z12
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z15, Z15, Z15
 	VMAXPS    Z0, Z15, Z0
@@ -18232,59 +18953,60 @@ ended:
 	VMAXPS    Z12, Z15, Z12
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words1x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words1x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    64(DI), R12
-	LEAQ    64(DI), R13
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R12
+	LEAQ    64(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R9
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z2
 	VPMOVSXBW    32(BX), Z3
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z4
 	VPMADDWD     Z2, Z4, Z2
 	VPADDD       Z2, Z0, Z0
@@ -18311,94 +19033,102 @@ several:
 	VPADDD       Z2, Z0, Z0
 	VPMADDWD     Z3, Z4, Z2
 	VPADDD       Z2, Z1, Z1
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z2
-	VMOVUPS   (CX), Z3
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z2
+	VMOVUPS   (BX), Z3
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z2, Z0, Z0
 	VADDPS    Z3, Z0, Z0
-	VMOVUPS   64(AX), Z2
-	VMOVUPS   64(CX), Z3
+	VMOVUPS   64(DX), Z2
+	VMOVUPS   64(BX), Z3
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z2, Z1, Z1
 	VADDPS    Z3, Z1, Z1
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z5, Z5, Z5
 	VMAXPS    Z0, Z5, Z0
 	VMAXPS    Z1, Z5, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words2x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words2x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    128(DI), R12
-	LEAQ    192(DI), R13
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R12
+	LEAQ    192(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R9
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z4
 	VPMOVSXBW    32(BX), Z5
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z6
 	VPMADDWD     Z4, Z6, Z7
 	VPADDD       Z7, Z0, Z0
@@ -18445,52 +19175,59 @@ several:
 	VPADDD       Z4, Z2, Z2
 	VPMADDWD     Z5, Z6, Z4
 	VPADDD       Z4, Z3, Z3
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000080, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z4
-	VMOVUPS   (CX), Z5
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z4
+	VMOVUPS   (BX), Z5
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z4, Z0, Z0
 	VADDPS    Z5, Z0, Z0
 	VCVTDQ2PS Z2, Z2
 	VMULPS    Z4, Z2, Z2
 	VADDPS    Z5, Z2, Z2
-	VMOVUPS   64(AX), Z4
-	VMOVUPS   64(CX), Z5
+	VMOVUPS   64(DX), Z4
+	VMOVUPS   64(BX), Z5
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z4, Z1, Z1
 	VADDPS    Z5, Z1, Z1
 	VCVTDQ2PS Z3, Z3
 	VMULPS    Z4, Z3, Z3
 	VADDPS    Z5, Z3, Z3
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z8, Z8, Z8
 	VMAXPS    Z0, Z8, Z0
@@ -18499,54 +19236,55 @@ ended:
 	VMAXPS    Z3, Z8, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words3x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words3x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    192(DI), R12
-	LEAQ    320(DI), R13
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R12
+	LEAQ    320(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R9
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z6
 	VPMOVSXBW    32(BX), Z7
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z8
 	VPMADDWD     Z6, Z8, Z9
 	VPADDD       Z9, Z0, Z0
@@ -18613,38 +19351,45 @@ several:
 	VPADDD       Z6, Z4, Z4
 	VPMADDWD     Z7, Z8, Z6
 	VPADDD       Z6, Z5, Z5
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000000c0, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z6
-	VMOVUPS   (CX), Z7
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z6
+	VMOVUPS   (BX), Z7
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z6, Z0, Z0
 	VADDPS    Z7, Z0, Z0
@@ -18654,8 +19399,8 @@ ended:
 	VCVTDQ2PS Z4, Z4
 	VMULPS    Z6, Z4, Z4
 	VADDPS    Z7, Z4, Z4
-	VMOVUPS   64(AX), Z6
-	VMOVUPS   64(CX), Z7
+	VMOVUPS   64(DX), Z6
+	VMOVUPS   64(BX), Z7
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z6, Z1, Z1
 	VADDPS    Z7, Z1, Z1
@@ -18665,8 +19410,8 @@ ended:
 	VCVTDQ2PS Z5, Z5
 	VMULPS    Z6, Z5, Z5
 	VADDPS    Z7, Z5, Z5
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z10, Z10, Z10
 	VMAXPS    Z0, Z10, Z0
@@ -18677,30 +19422,27 @@ ended:
 	VMAXPS    Z5, Z10, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words4x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words4x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -18709,26 +19451,30 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    256(DI), R12
-	LEAQ    448(DI), R13
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R12
+	LEAQ    448(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R9
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z8
 	VPMOVSXBW    32(BX), Z9
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z10
 	VPMADDWD     Z8, Z10, Z11
 	VPADDD       Z11, Z0, Z0
@@ -18815,40 +19561,47 @@ several:
 	VPADDD       Z8, Z6, Z6
 	VPMADDWD     Z9, Z10, Z8
 	VPADDD       Z8, Z7, Z7
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000100, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z8
-	VMOVUPS   (CX), Z9
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z8
+	VMOVUPS   (BX), Z9
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z8, Z0, Z0
 	VADDPS    Z9, Z0, Z0
@@ -18861,8 +19614,8 @@ ended:
 	VCVTDQ2PS Z6, Z6
 	VMULPS    Z8, Z6, Z6
 	VADDPS    Z9, Z6, Z6
-	VMOVUPS   64(AX), Z8
-	VMOVUPS   64(CX), Z9
+	VMOVUPS   64(DX), Z8
+	VMOVUPS   64(BX), Z9
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z8, Z1, Z1
 	VADDPS    Z9, Z1, Z1
@@ -18875,8 +19628,8 @@ ended:
 	VCVTDQ2PS Z7, Z7
 	VMULPS    Z8, Z7, Z7
 	VADDPS    Z9, Z7, Z7
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z12, Z12, Z12
 	VMAXPS    Z0, Z12, Z0
@@ -18889,32 +19642,29 @@ ended:
 	VMAXPS    Z7, Z12, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words5x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words5x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -18925,26 +19675,30 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    320(DI), R12
-	LEAQ    576(DI), R13
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R12
+	LEAQ    576(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R9
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z10
 	VPMOVSXBW    32(BX), Z11
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z12
 	VPMADDWD     Z10, Z12, Z13
 	VPADDD       Z13, Z0, Z0
@@ -18973,7 +19727,7 @@ several:
 	VPMOVSXBW    64(BX), Z10
 	VPMOVSXBW    96(BX), Z11
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z12
 	VPMADDWD     Z10, Z12, Z13
 	VPADDD       Z13, Z0, Z0
@@ -19053,42 +19807,49 @@ several:
 	VPADDD       Z10, Z8, Z8
 	VPMADDWD     Z11, Z12, Z10
 	VPADDD       Z10, Z9, Z9
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R9
-	DECQ         R10
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000140, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z10
-	VMOVUPS   (CX), Z11
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z10
+	VMOVUPS   (BX), Z11
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z10, Z0, Z0
 	VADDPS    Z11, Z0, Z0
@@ -19104,8 +19865,8 @@ ended:
 	VCVTDQ2PS Z8, Z8
 	VMULPS    Z10, Z8, Z8
 	VADDPS    Z11, Z8, Z8
-	VMOVUPS   64(AX), Z10
-	VMOVUPS   64(CX), Z11
+	VMOVUPS   64(DX), Z10
+	VMOVUPS   64(BX), Z11
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z10, Z1, Z1
 	VADDPS    Z11, Z1, Z1
@@ -19121,8 +19882,8 @@ ended:
 	VCVTDQ2PS Z9, Z9
 	VMULPS    Z10, Z9, Z9
 	VADDPS    Z11, Z9, Z9
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z14, Z14, Z14
 	VMAXPS    Z0, Z14, Z0
@@ -19137,34 +19898,31 @@ ended:
 	VMAXPS    Z9, Z14, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words6x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words6x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -19177,26 +19935,30 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    384(DI), R12
-	LEAQ    704(DI), R13
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R12
+	LEAQ    704(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R9
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z12
 	VPMOVSXBW    32(BX), Z13
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z14
 	VPMADDWD     Z12, Z14, Z15
 	VPADDD       Z15, Z0, Z0
@@ -19230,7 +19992,7 @@ several:
 	VPMOVSXBW    64(BX), Z12
 	VPMOVSXBW    96(BX), Z13
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z14
 	VPMADDWD     Z12, Z14, Z15
 	VPADDD       Z15, Z0, Z0
@@ -19325,44 +20087,51 @@ several:
 	VPADDD       Z12, Z10, Z10
 	VPMADDWD     Z13, Z14, Z12
 	VPADDD       Z12, Z11, Z11
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R9
-	DECQ         R10
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000180, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z12
-	VMOVUPS   (CX), Z13
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z12
+	VMOVUPS   (BX), Z13
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z12, Z0, Z0
 	VADDPS    Z13, Z0, Z0
@@ -19381,8 +20150,8 @@ ended:
 	VCVTDQ2PS Z10, Z10
 	VMULPS    Z12, Z10, Z10
 	VADDPS    Z13, Z10, Z10
-	VMOVUPS   64(AX), Z12
-	VMOVUPS   64(CX), Z13
+	VMOVUPS   64(DX), Z12
+	VMOVUPS   64(BX), Z13
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z12, Z1, Z1
 	VADDPS    Z13, Z1, Z1
@@ -19401,8 +20170,8 @@ ended:
 	VCVTDQ2PS Z11, Z11
 	VMULPS    Z12, Z11, Z11
 	VADDPS    Z13, Z11, Z11
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z16, Z16, Z16
 	VMAXPS    Z0, Z16, Z0
@@ -19419,36 +20188,33 @@ ended:
 	VMAXPS    Z11, Z16, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words7x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words7x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -19463,26 +20229,30 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    448(DI), R12
-	LEAQ    832(DI), R13
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R12
+	LEAQ    832(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R9
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z14
 	VPMOVSXBW    32(BX), Z15
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z16
 	VPMADDWD     Z14, Z16, Z17
 	VPADDD       Z17, Z0, Z0
@@ -19521,7 +20291,7 @@ several:
 	VPMOVSXBW    64(BX), Z14
 	VPMOVSXBW    96(BX), Z15
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z16
 	VPMADDWD     Z14, Z16, Z17
 	VPADDD       Z17, Z0, Z0
@@ -19631,46 +20401,53 @@ several:
 	VPADDD       Z14, Z12, Z12
 	VPMADDWD     Z15, Z16, Z14
 	VPADDD       Z14, Z13, Z13
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R9
-	DECQ         R10
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000001c0, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z14
-	VMOVUPS   (CX), Z15
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z14
+	VMOVUPS   (BX), Z15
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z14, Z0, Z0
 	VADDPS    Z15, Z0, Z0
@@ -19692,8 +20469,8 @@ ended:
 	VCVTDQ2PS Z12, Z12
 	VMULPS    Z14, Z12, Z12
 	VADDPS    Z15, Z12, Z12
-	VMOVUPS   64(AX), Z14
-	VMOVUPS   64(CX), Z15
+	VMOVUPS   64(DX), Z14
+	VMOVUPS   64(BX), Z15
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z14, Z1, Z1
 	VADDPS    Z15, Z1, Z1
@@ -19715,8 +20492,8 @@ ended:
 	VCVTDQ2PS Z13, Z13
 	VMULPS    Z14, Z13, Z13
 	VADDPS    Z15, Z13, Z13
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z18, Z18, Z18
 	VMAXPS    Z0, Z18, Z0
@@ -19735,38 +20512,35 @@ ended:
 	VMAXPS    Z13, Z18, Z13
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words8x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words8x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -19783,26 +20557,30 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    512(DI), R12
-	LEAQ    960(DI), R13
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R12
+	LEAQ    960(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R9
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z16
 	VPMOVSXBW    32(BX), Z17
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z18
 	VPMADDWD     Z16, Z18, Z19
 	VPADDD       Z19, Z0, Z0
@@ -19846,7 +20624,7 @@ several:
 	VPMOVSXBW    64(BX), Z16
 	VPMOVSXBW    96(BX), Z17
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z18
 	VPMADDWD     Z16, Z18, Z19
 	VPADDD       Z19, Z0, Z0
@@ -19971,48 +20749,55 @@ several:
 	VPADDD       Z16, Z14, Z14
 	VPMADDWD     Z17, Z18, Z16
 	VPADDD       Z16, Z15, Z15
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R9
-	DECQ         R10
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000200, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z16
-	VMOVUPS   (CX), Z17
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z16
+	VMOVUPS   (BX), Z17
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z16, Z0, Z0
 	VADDPS    Z17, Z0, Z0
@@ -20037,8 +20822,8 @@ ended:
 	VCVTDQ2PS Z14, Z14
 	VMULPS    Z16, Z14, Z14
 	VADDPS    Z17, Z14, Z14
-	VMOVUPS   64(AX), Z16
-	VMOVUPS   64(CX), Z17
+	VMOVUPS   64(DX), Z16
+	VMOVUPS   64(BX), Z17
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z16, Z1, Z1
 	VADDPS    Z17, Z1, Z1
@@ -20063,8 +20848,8 @@ ended:
 	VCVTDQ2PS Z15, Z15
 	VMULPS    Z16, Z15, Z15
 	VADDPS    Z17, Z15, Z15
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z20, Z20, Z20
 	VMAXPS    Z0, Z20, Z0
@@ -20085,40 +20870,37 @@ ended:
 	VMAXPS    Z15, Z20, Z15
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words9x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words9x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -20137,26 +20919,30 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    576(DI), R12
-	LEAQ    1088(DI), R13
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R12
+	LEAQ    1088(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R9
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z18
 	VPMOVSXBW    32(BX), Z19
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z20
 	VPMADDWD     Z18, Z20, Z21
 	VPADDD       Z21, Z0, Z0
@@ -20205,7 +20991,7 @@ several:
 	VPMOVSXBW    64(BX), Z18
 	VPMOVSXBW    96(BX), Z19
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z20
 	VPMADDWD     Z18, Z20, Z21
 	VPADDD       Z21, Z0, Z0
@@ -20254,7 +21040,7 @@ several:
 	VPMOVSXBW    128(BX), Z18
 	VPMOVSXBW    160(BX), Z19
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z20
 	VPMADDWD     Z18, Z20, Z21
 	VPADDD       Z21, Z0, Z0
@@ -20347,50 +21133,57 @@ several:
 	VPADDD       Z18, Z16, Z16
 	VPMADDWD     Z19, Z20, Z18
 	VPADDD       Z18, Z17, Z17
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R9
-	DECQ         R10
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000240, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z18
-	VMOVUPS   (CX), Z19
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z18
+	VMOVUPS   (BX), Z19
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z18, Z0, Z0
 	VADDPS    Z19, Z0, Z0
@@ -20418,8 +21211,8 @@ ended:
 	VCVTDQ2PS Z16, Z16
 	VMULPS    Z18, Z16, Z16
 	VADDPS    Z19, Z16, Z16
-	VMOVUPS   64(AX), Z18
-	VMOVUPS   64(CX), Z19
+	VMOVUPS   64(DX), Z18
+	VMOVUPS   64(BX), Z19
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z18, Z1, Z1
 	VADDPS    Z19, Z1, Z1
@@ -20447,8 +21240,8 @@ ended:
 	VCVTDQ2PS Z17, Z17
 	VMULPS    Z18, Z17, Z17
 	VADDPS    Z19, Z17, Z17
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z22, Z22, Z22
 	VMAXPS    Z0, Z22, Z0
@@ -20471,42 +21264,39 @@ ended:
 	VMAXPS    Z17, Z22, Z17
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words10x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words10x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -20527,26 +21317,30 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    640(DI), R12
-	LEAQ    1216(DI), R13
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R12
+	LEAQ    1216(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R9
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z20
 	VPMOVSXBW    32(BX), Z21
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z22
 	VPMADDWD     Z20, Z22, Z23
 	VPADDD       Z23, Z0, Z0
@@ -20600,7 +21394,7 @@ several:
 	VPMOVSXBW    64(BX), Z20
 	VPMOVSXBW    96(BX), Z21
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z22
 	VPMADDWD     Z20, Z22, Z23
 	VPADDD       Z23, Z0, Z0
@@ -20654,7 +21448,7 @@ several:
 	VPMOVSXBW    128(BX), Z20
 	VPMOVSXBW    160(BX), Z21
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z22
 	VPMADDWD     Z20, Z22, Z23
 	VPADDD       Z23, Z0, Z0
@@ -20757,52 +21551,59 @@ several:
 	VPADDD       Z20, Z18, Z18
 	VPMADDWD     Z21, Z22, Z20
 	VPADDD       Z20, Z19, Z19
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R9
-	DECQ         R10
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000280, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
-	VPADDD       576(DI), Z18, Z18
-	VPADDD       576(DI)(R8*1), Z19, Z19
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
+	VPADDD       576(AX), Z18, Z18
+	VPADDD       576(AX)(CX*1), Z19, Z19
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z20
-	VMOVUPS   (CX), Z21
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z20
+	VMOVUPS   (BX), Z21
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z20, Z0, Z0
 	VADDPS    Z21, Z0, Z0
@@ -20833,8 +21634,8 @@ ended:
 	VCVTDQ2PS Z18, Z18
 	VMULPS    Z20, Z18, Z18
 	VADDPS    Z21, Z18, Z18
-	VMOVUPS   64(AX), Z20
-	VMOVUPS   64(CX), Z21
+	VMOVUPS   64(DX), Z20
+	VMOVUPS   64(BX), Z21
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z20, Z1, Z1
 	VADDPS    Z21, Z1, Z1
@@ -20865,8 +21666,8 @@ ended:
 	VCVTDQ2PS Z19, Z19
 	VMULPS    Z20, Z19, Z19
 	VADDPS    Z21, Z19, Z19
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z24, Z24, Z24
 	VMAXPS    Z0, Z24, Z0
@@ -20891,44 +21692,41 @@ ended:
 	VMAXPS    Z19, Z24, Z19
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words11x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words11x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -20951,26 +21749,30 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    704(DI), R12
-	LEAQ    1344(DI), R13
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R12
+	LEAQ    1344(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R9
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z22
 	VPMOVSXBW    32(BX), Z23
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z24
 	VPMADDWD     Z22, Z24, Z25
 	VPADDD       Z25, Z0, Z0
@@ -21029,7 +21831,7 @@ several:
 	VPMOVSXBW    64(BX), Z22
 	VPMOVSXBW    96(BX), Z23
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z24
 	VPMADDWD     Z22, Z24, Z25
 	VPADDD       Z25, Z0, Z0
@@ -21088,7 +21890,7 @@ several:
 	VPMOVSXBW    128(BX), Z22
 	VPMOVSXBW    160(BX), Z23
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z24
 	VPMADDWD     Z22, Z24, Z25
 	VPADDD       Z25, Z0, Z0
@@ -21201,54 +22003,61 @@ several:
 	VPADDD       Z22, Z20, Z20
 	VPMADDWD     Z23, Z24, Z22
 	VPADDD       Z22, Z21, Z21
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R9
-	DECQ         R10
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000002c0, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
-	VPADDD       576(DI), Z18, Z18
-	VPADDD       576(DI)(R8*1), Z19, Z19
-	VPADDD       640(DI), Z20, Z20
-	VPADDD       640(DI)(R8*1), Z21, Z21
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
+	VPADDD       576(AX), Z18, Z18
+	VPADDD       576(AX)(CX*1), Z19, Z19
+	VPADDD       640(AX), Z20, Z20
+	VPADDD       640(AX)(CX*1), Z21, Z21
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z22
-	VMOVUPS   (CX), Z23
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z22
+	VMOVUPS   (BX), Z23
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z22, Z0, Z0
 	VADDPS    Z23, Z0, Z0
@@ -21282,8 +22091,8 @@ ended:
 	VCVTDQ2PS Z20, Z20
 	VMULPS    Z22, Z20, Z20
 	VADDPS    Z23, Z20, Z20
-	VMOVUPS   64(AX), Z22
-	VMOVUPS   64(CX), Z23
+	VMOVUPS   64(DX), Z22
+	VMOVUPS   64(BX), Z23
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z22, Z1, Z1
 	VADDPS    Z23, Z1, Z1
@@ -21317,8 +22126,8 @@ ended:
 	VCVTDQ2PS Z21, Z21
 	VMULPS    Z22, Z21, Z21
 	VADDPS    Z23, Z21, Z21
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z26, Z26, Z26
 	VMAXPS    Z0, Z26, Z0
@@ -21345,46 +22154,43 @@ ended:
 	VMAXPS    Z21, Z26, Z21
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words12x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words12x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -21409,26 +22215,30 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    768(DI), R12
-	LEAQ    1472(DI), R13
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R12
+	LEAQ    1472(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R9
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z24
 	VPMOVSXBW    32(BX), Z25
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z26
 	VPMADDWD     Z24, Z26, Z27
 	VPADDD       Z27, Z0, Z0
@@ -21492,7 +22302,7 @@ several:
 	VPMOVSXBW    64(BX), Z24
 	VPMOVSXBW    96(BX), Z25
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z26
 	VPMADDWD     Z24, Z26, Z27
 	VPADDD       Z27, Z0, Z0
@@ -21556,7 +22366,7 @@ several:
 	VPMOVSXBW    128(BX), Z24
 	VPMOVSXBW    160(BX), Z25
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z26
 	VPMADDWD     Z24, Z26, Z27
 	VPADDD       Z27, Z0, Z0
@@ -21679,56 +22489,63 @@ several:
 	VPADDD       Z24, Z22, Z22
 	VPMADDWD     Z25, Z26, Z24
 	VPADDD       Z24, Z23, Z23
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R9
-	DECQ         R10
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000300, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
-	VPADDD       576(DI), Z18, Z18
-	VPADDD       576(DI)(R8*1), Z19, Z19
-	VPADDD       640(DI), Z20, Z20
-	VPADDD       640(DI)(R8*1), Z21, Z21
-	VPADDD       704(DI), Z22, Z22
-	VPADDD       704(DI)(R8*1), Z23, Z23
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
+	VPADDD       576(AX), Z18, Z18
+	VPADDD       576(AX)(CX*1), Z19, Z19
+	VPADDD       640(AX), Z20, Z20
+	VPADDD       640(AX)(CX*1), Z21, Z21
+	VPADDD       704(AX), Z22, Z22
+	VPADDD       704(AX)(CX*1), Z23, Z23
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z24
-	VMOVUPS   (CX), Z25
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z24
+	VMOVUPS   (BX), Z25
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z24, Z0, Z0
 	VADDPS    Z25, Z0, Z0
@@ -21765,8 +22582,8 @@ ended:
 	VCVTDQ2PS Z22, Z22
 	VMULPS    Z24, Z22, Z22
 	VADDPS    Z25, Z22, Z22
-	VMOVUPS   64(AX), Z24
-	VMOVUPS   64(CX), Z25
+	VMOVUPS   64(DX), Z24
+	VMOVUPS   64(BX), Z25
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z24, Z1, Z1
 	VADDPS    Z25, Z1, Z1
@@ -21803,8 +22620,8 @@ ended:
 	VCVTDQ2PS Z23, Z23
 	VMULPS    Z24, Z23, Z23
 	VADDPS    Z25, Z23, Z23
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z28, Z28, Z28
 	VMAXPS    Z0, Z28, Z0
@@ -21833,48 +22650,45 @@ ended:
 	VMAXPS    Z23, Z28, Z23
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func words13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func words13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
-TEXT ·words13x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·words13x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -21901,26 +22715,30 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    832(DI), R12
-	LEAQ    1600(DI), R13
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R12
+	LEAQ    1600(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R9
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VPMOVSXBW    (BX), Z26
 	VPMOVSXBW    32(BX), Z27
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z28
 	VPMADDWD     Z26, Z28, Z29
 	VPADDD       Z29, Z0, Z0
@@ -21989,7 +22807,7 @@ several:
 	VPMOVSXBW    64(BX), Z26
 	VPMOVSXBW    96(BX), Z27
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z28
 	VPMADDWD     Z26, Z28, Z29
 	VPADDD       Z29, Z0, Z0
@@ -22058,7 +22876,7 @@ several:
 	VPMOVSXBW    128(BX), Z26
 	VPMOVSXBW    160(BX), Z27
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z28
 	VPMADDWD     Z26, Z28, Z29
 	VPADDD       Z29, Z0, Z0
@@ -22127,7 +22945,7 @@ several:
 	VPMOVSXBW    192(BX), Z26
 	VPMOVSXBW    224(BX), Z27
 	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
+	PREFETCHT1   192(DI)
 	VBROADCASTSS 12(CX), Z28
 	VPMADDWD     Z26, Z28, Z29
 	VPADDD       Z29, Z0, Z0
@@ -22193,58 +23011,65 @@ several:
 	VPADDD       Z26, Z24, Z24
 	VPMADDWD     Z27, Z28, Z26
 	VPADDD       Z26, Z25, Z25
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000100, BX
 	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
-	DECQ         R10
+	ADDQ         $0x00000100, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000340, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
-	VPADDD       576(DI), Z18, Z18
-	VPADDD       576(DI)(R8*1), Z19, Z19
-	VPADDD       640(DI), Z20, Z20
-	VPADDD       640(DI)(R8*1), Z21, Z21
-	VPADDD       704(DI), Z22, Z22
-	VPADDD       704(DI)(R8*1), Z23, Z23
-	VPADDD       768(DI), Z24, Z24
-	VPADDD       768(DI)(R8*1), Z25, Z25
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
+	VPADDD       576(AX), Z18, Z18
+	VPADDD       576(AX)(CX*1), Z19, Z19
+	VPADDD       640(AX), Z20, Z20
+	VPADDD       640(AX)(CX*1), Z21, Z21
+	VPADDD       704(AX), Z22, Z22
+	VPADDD       704(AX)(CX*1), Z23, Z23
+	VPADDD       768(AX), Z24, Z24
+	VPADDD       768(AX)(CX*1), Z25, Z25
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z26
-	VMOVUPS   (CX), Z27
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z26
+	VMOVUPS   (BX), Z27
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z26, Z0, Z0
 	VADDPS    Z27, Z0, Z0
@@ -22284,8 +23109,8 @@ ended:
 	VCVTDQ2PS Z24, Z24
 	VMULPS    Z26, Z24, Z24
 	VADDPS    Z27, Z24, Z24
-	VMOVUPS   64(AX), Z26
-	VMOVUPS   64(CX), Z27
+	VMOVUPS   64(DX), Z26
+	VMOVUPS   64(BX), Z27
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z26, Z1, Z1
 	VADDPS    Z27, Z1, Z1
@@ -22325,8 +23150,8 @@ ended:
 	VCVTDQ2PS Z25, Z25
 	VMULPS    Z26, Z25, Z25
 	VADDPS    Z27, Z25, Z25
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z30, Z30, Z30
 	VMAXPS    Z0, Z30, Z0
@@ -22357,70 +23182,71 @@ ended:
 	VMAXPS    Z25, Z30, Z25
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z24, 768(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	VMOVUPS Z25, 768(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z24, 768(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	VMOVUPS Z25, 768(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes1x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes1x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes1x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
-	LEAQ    64(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    64(DI), R11
-	LEAQ    64(DI), R12
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R11
+	LEAQ    64(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R8
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z1
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z2
 	VPDPBUSD     Z1, Z2, Z0
 	VMOVUPS      128(BX), Z1
@@ -22432,82 +23258,89 @@ several:
 	VMOVUPS      384(BX), Z1
 	VBROADCASTSS 12(CX), Z2
 	VPDPBUSD     Z1, Z2, Z0
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
+	VPADDD       (AX), Z0, Z0
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z1
-	VMOVUPS   (CX), Z2
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z1
+	VMOVUPS   (DX), Z2
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z1, Z0, Z0
 	VADDPS    Z2, Z0, Z0
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z3, Z3, Z3
 	VMAXPS    Z0, Z3, Z0
 
 write:
-	VMOVUPS Z0, (DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes2x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes2x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes2x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	LEAQ    128(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    128(DI), R11
-	LEAQ    192(DI), R12
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R11
+	LEAQ    192(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R8
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z2
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z3
 	VPDPBUSD     Z2, Z3, Z0
 	VBROADCASTSS 64(CX), Z3
@@ -22527,89 +23360,96 @@ several:
 	VPDPBUSD     Z2, Z3, Z0
 	VBROADCASTSS 76(CX), Z3
 	VPDPBUSD     Z2, Z3, Z1
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000080, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z2
-	VMOVUPS   (CX), Z3
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z2
+	VMOVUPS   (DX), Z3
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z2, Z0, Z0
 	VADDPS    Z3, Z0, Z0
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z2, Z1, Z1
 	VADDPS    Z3, Z1, Z1
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z4, Z4, Z4
 	VMAXPS    Z0, Z4, Z0
 	VMAXPS    Z1, Z4, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes3x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes3x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes3x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	LEAQ    192(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    192(DI), R11
-	LEAQ    320(DI), R12
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R11
+	LEAQ    320(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R8
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z3
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z4
 	VPDPBUSD     Z3, Z4, Z0
 	VBROADCASTSS 64(CX), Z4
@@ -22637,34 +23477,40 @@ several:
 	VPDPBUSD     Z3, Z4, Z1
 	VBROADCASTSS 140(CX), Z4
 	VPDPBUSD     Z3, Z4, Z2
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000000c0, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z3
-	VMOVUPS   (CX), Z4
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z3
+	VMOVUPS   (DX), Z4
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z3, Z0, Z0
 	VADDPS    Z4, Z0, Z0
@@ -22674,8 +23520,8 @@ ended:
 	VCVTDQ2PS Z2, Z2
 	VMULPS    Z3, Z2, Z2
 	VADDPS    Z4, Z2, Z2
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z5, Z5, Z5
 	VMAXPS    Z0, Z5, Z0
@@ -22683,50 +23529,51 @@ ended:
 	VMAXPS    Z2, Z5, Z2
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes4x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes4x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes4x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	LEAQ    256(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    256(DI), R11
-	LEAQ    448(DI), R12
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R11
+	LEAQ    448(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R8
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z4
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z5
 	VPDPBUSD     Z4, Z5, Z0
 	VBROADCASTSS 64(CX), Z5
@@ -22762,35 +23609,41 @@ several:
 	VPDPBUSD     Z4, Z5, Z2
 	VBROADCASTSS 204(CX), Z5
 	VPDPBUSD     Z4, Z5, Z3
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000100, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z4
-	VMOVUPS   (CX), Z5
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z4
+	VMOVUPS   (DX), Z5
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z4, Z0, Z0
 	VADDPS    Z5, Z0, Z0
@@ -22803,8 +23656,8 @@ ended:
 	VCVTDQ2PS Z3, Z3
 	VMULPS    Z4, Z3, Z3
 	VADDPS    Z5, Z3, Z3
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z6, Z6, Z6
 	VMAXPS    Z0, Z6, Z0
@@ -22813,52 +23666,53 @@ ended:
 	VMAXPS    Z3, Z6, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes5x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes5x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes5x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	LEAQ    320(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    320(DI), R11
-	LEAQ    576(DI), R12
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R11
+	LEAQ    576(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R8
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z5
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z6
 	VPDPBUSD     Z5, Z6, Z0
 	VBROADCASTSS 64(CX), Z6
@@ -22871,7 +23725,7 @@ several:
 	VPDPBUSD     Z5, Z6, Z4
 	VMOVUPS      128(BX), Z5
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z6
 	VPDPBUSD     Z5, Z6, Z0
 	VBROADCASTSS 68(CX), Z6
@@ -22904,36 +23758,42 @@ several:
 	VPDPBUSD     Z5, Z6, Z3
 	VBROADCASTSS 268(CX), Z6
 	VPDPBUSD     Z5, Z6, Z4
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000140, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z5
-	VMOVUPS   (CX), Z6
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z5
+	VMOVUPS   (DX), Z6
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z5, Z0, Z0
 	VADDPS    Z6, Z0, Z0
@@ -22949,8 +23809,8 @@ ended:
 	VCVTDQ2PS Z4, Z4
 	VMULPS    Z5, Z4, Z4
 	VADDPS    Z6, Z4, Z4
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z7, Z7, Z7
 	VMAXPS    Z0, Z7, Z0
@@ -22960,54 +23820,55 @@ ended:
 	VMAXPS    Z4, Z7, Z4
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes6x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes6x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes6x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	LEAQ    384(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    384(DI), R11
-	LEAQ    704(DI), R12
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R11
+	LEAQ    704(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R8
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z6
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z7
 	VPDPBUSD     Z6, Z7, Z0
 	VBROADCASTSS 64(CX), Z7
@@ -23022,7 +23883,7 @@ several:
 	VPDPBUSD     Z6, Z7, Z5
 	VMOVUPS      128(BX), Z6
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z7
 	VPDPBUSD     Z6, Z7, Z0
 	VBROADCASTSS 68(CX), Z7
@@ -23061,37 +23922,43 @@ several:
 	VPDPBUSD     Z6, Z7, Z4
 	VBROADCASTSS 332(CX), Z7
 	VPDPBUSD     Z6, Z7, Z5
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000180, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z6
-	VMOVUPS   (CX), Z7
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z6
+	VMOVUPS   (DX), Z7
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z6, Z0, Z0
 	VADDPS    Z7, Z0, Z0
@@ -23110,8 +23977,8 @@ ended:
 	VCVTDQ2PS Z5, Z5
 	VMULPS    Z6, Z5, Z5
 	VADDPS    Z7, Z5, Z5
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z8, Z8, Z8
 	VMAXPS    Z0, Z8, Z0
@@ -23122,30 +23989,27 @@ ended:
 	VMAXPS    Z5, Z8, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes7x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes7x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes7x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -23153,25 +24017,29 @@ tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	LEAQ    448(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    448(DI), R11
-	LEAQ    832(DI), R12
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R11
+	LEAQ    832(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R8
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z7
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z8
 	VPDPBUSD     Z7, Z8, Z0
 	VBROADCASTSS 64(CX), Z8
@@ -23188,7 +24056,7 @@ several:
 	VPDPBUSD     Z7, Z8, Z6
 	VMOVUPS      128(BX), Z7
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z8
 	VPDPBUSD     Z7, Z8, Z0
 	VBROADCASTSS 68(CX), Z8
@@ -23233,38 +24101,44 @@ several:
 	VPDPBUSD     Z7, Z8, Z5
 	VBROADCASTSS 396(CX), Z8
 	VPDPBUSD     Z7, Z8, Z6
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000001c0, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z7
-	VMOVUPS   (CX), Z8
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z7
+	VMOVUPS   (DX), Z8
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z7, Z0, Z0
 	VADDPS    Z8, Z0, Z0
@@ -23286,8 +24160,8 @@ ended:
 	VCVTDQ2PS Z6, Z6
 	VMULPS    Z7, Z6, Z6
 	VADDPS    Z8, Z6, Z6
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z9, Z9, Z9
 	VMAXPS    Z0, Z9, Z0
@@ -23299,31 +24173,28 @@ ended:
 	VMAXPS    Z6, Z9, Z6
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes8x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes8x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes8x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -23332,25 +24203,29 @@ tile:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	LEAQ    512(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    512(DI), R11
-	LEAQ    960(DI), R12
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R11
+	LEAQ    960(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R8
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z8
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z9
 	VPDPBUSD     Z8, Z9, Z0
 	VBROADCASTSS 64(CX), Z9
@@ -23369,7 +24244,7 @@ several:
 	VPDPBUSD     Z8, Z9, Z7
 	VMOVUPS      128(BX), Z8
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z9
 	VPDPBUSD     Z8, Z9, Z0
 	VBROADCASTSS 68(CX), Z9
@@ -23420,39 +24295,45 @@ several:
 	VPDPBUSD     Z8, Z9, Z6
 	VBROADCASTSS 460(CX), Z9
 	VPDPBUSD     Z8, Z9, Z7
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000200, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z8
-	VMOVUPS   (CX), Z9
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z8
+	VMOVUPS   (DX), Z9
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z8, Z0, Z0
 	VADDPS    Z9, Z0, Z0
@@ -23477,8 +24358,8 @@ ended:
 	VCVTDQ2PS Z7, Z7
 	VMULPS    Z8, Z7, Z7
 	VADDPS    Z9, Z7, Z7
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z10, Z10, Z10
 	VMAXPS    Z0, Z10, Z0
@@ -23491,32 +24372,29 @@ ended:
 	VMAXPS    Z7, Z10, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes9x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes9x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes9x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -23526,25 +24404,29 @@ tile:
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
-	LEAQ    576(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    576(DI), R11
-	LEAQ    1088(DI), R12
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R11
+	LEAQ    1088(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R8
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z9
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z10
 	VPDPBUSD     Z9, Z10, Z0
 	VBROADCASTSS 64(CX), Z10
@@ -23565,7 +24447,7 @@ several:
 	VPDPBUSD     Z9, Z10, Z8
 	VMOVUPS      128(BX), Z9
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z10
 	VPDPBUSD     Z9, Z10, Z0
 	VBROADCASTSS 68(CX), Z10
@@ -23586,7 +24468,7 @@ several:
 	VPDPBUSD     Z9, Z10, Z8
 	VMOVUPS      256(BX), Z9
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z10
 	VPDPBUSD     Z9, Z10, Z0
 	VBROADCASTSS 72(CX), Z10
@@ -23624,40 +24506,46 @@ several:
 	VPDPBUSD     Z9, Z10, Z7
 	VBROADCASTSS 524(CX), Z10
 	VPDPBUSD     Z9, Z10, Z8
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R8
-	DECQ         R9
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000240, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z9
-	VMOVUPS   (CX), Z10
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z9
+	VMOVUPS   (DX), Z10
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z9, Z0, Z0
 	VADDPS    Z10, Z0, Z0
@@ -23685,8 +24573,8 @@ ended:
 	VCVTDQ2PS Z8, Z8
 	VMULPS    Z9, Z8, Z8
 	VADDPS    Z10, Z8, Z8
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z11, Z11, Z11
 	VMAXPS    Z0, Z11, Z0
@@ -23700,33 +24588,30 @@ ended:
 	VMAXPS    Z8, Z11, Z8
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes10x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes10x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes10x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -23737,25 +24622,29 @@ tile:
 	VMOVAPS Z0, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
-	LEAQ    640(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    640(DI), R11
-	LEAQ    1216(DI), R12
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R11
+	LEAQ    1216(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R8
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z10
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z11
 	VPDPBUSD     Z10, Z11, Z0
 	VBROADCASTSS 64(CX), Z11
@@ -23778,7 +24667,7 @@ several:
 	VPDPBUSD     Z10, Z11, Z9
 	VMOVUPS      128(BX), Z10
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z11
 	VPDPBUSD     Z10, Z11, Z0
 	VBROADCASTSS 68(CX), Z11
@@ -23801,7 +24690,7 @@ several:
 	VPDPBUSD     Z10, Z11, Z9
 	VMOVUPS      256(BX), Z10
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z11
 	VPDPBUSD     Z10, Z11, Z0
 	VBROADCASTSS 72(CX), Z11
@@ -23843,41 +24732,47 @@ several:
 	VPDPBUSD     Z10, Z11, Z8
 	VBROADCASTSS 588(CX), Z11
 	VPDPBUSD     Z10, Z11, Z9
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R8
-	DECQ         R9
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000280, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
-	VPADDD       576(DI), Z9, Z9
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
+	VPADDD       576(AX), Z9, Z9
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z10
-	VMOVUPS   (CX), Z11
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z10
+	VMOVUPS   (DX), Z11
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z10, Z0, Z0
 	VADDPS    Z11, Z0, Z0
@@ -23908,8 +24803,8 @@ ended:
 	VCVTDQ2PS Z9, Z9
 	VMULPS    Z10, Z9, Z9
 	VADDPS    Z11, Z9, Z9
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z12, Z12, Z12
 	VMAXPS    Z0, Z12, Z0
@@ -23924,34 +24819,31 @@ ended:
 	VMAXPS    Z9, Z12, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes11x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes11x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes11x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -23963,25 +24855,29 @@ tile:
 	VMOVAPS Z0, Z8
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
-	LEAQ    704(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    704(DI), R11
-	LEAQ    1344(DI), R12
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R11
+	LEAQ    1344(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R8
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z11
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z12
 	VPDPBUSD     Z11, Z12, Z0
 	VBROADCASTSS 64(CX), Z12
@@ -24006,7 +24902,7 @@ several:
 	VPDPBUSD     Z11, Z12, Z10
 	VMOVUPS      128(BX), Z11
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z12
 	VPDPBUSD     Z11, Z12, Z0
 	VBROADCASTSS 68(CX), Z12
@@ -24031,7 +24927,7 @@ several:
 	VPDPBUSD     Z11, Z12, Z10
 	VMOVUPS      256(BX), Z11
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z12
 	VPDPBUSD     Z11, Z12, Z0
 	VBROADCASTSS 72(CX), Z12
@@ -24077,42 +24973,48 @@ several:
 	VPDPBUSD     Z11, Z12, Z9
 	VBROADCASTSS 652(CX), Z12
 	VPDPBUSD     Z11, Z12, Z10
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R8
-	DECQ         R9
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000002c0, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
-	VPADDD       576(DI), Z9, Z9
-	VPADDD       640(DI), Z10, Z10
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
+	VPADDD       576(AX), Z9, Z9
+	VPADDD       640(AX), Z10, Z10
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z11
-	VMOVUPS   (CX), Z12
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z11
+	VMOVUPS   (DX), Z12
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z11, Z0, Z0
 	VADDPS    Z12, Z0, Z0
@@ -24146,8 +25048,8 @@ ended:
 	VCVTDQ2PS Z10, Z10
 	VMULPS    Z11, Z10, Z10
 	VADDPS    Z12, Z10, Z10
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z13, Z13, Z13
 	VMAXPS    Z0, Z13, Z0
@@ -24163,35 +25065,32 @@ ended:
 	VMAXPS    Z10, Z13, Z10
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes12x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes12x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes12x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -24204,25 +25103,29 @@ tile:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	LEAQ    768(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    768(DI), R11
-	LEAQ    1472(DI), R12
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R11
+	LEAQ    1472(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R8
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z12
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z13
 	VPDPBUSD     Z12, Z13, Z0
 	VBROADCASTSS 64(CX), Z13
@@ -24249,7 +25152,7 @@ several:
 	VPDPBUSD     Z12, Z13, Z11
 	VMOVUPS      128(BX), Z12
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z13
 	VPDPBUSD     Z12, Z13, Z0
 	VBROADCASTSS 68(CX), Z13
@@ -24276,7 +25179,7 @@ several:
 	VPDPBUSD     Z12, Z13, Z11
 	VMOVUPS      256(BX), Z12
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z13
 	VPDPBUSD     Z12, Z13, Z0
 	VBROADCASTSS 72(CX), Z13
@@ -24326,43 +25229,49 @@ several:
 	VPDPBUSD     Z12, Z13, Z10
 	VBROADCASTSS 716(CX), Z13
 	VPDPBUSD     Z12, Z13, Z11
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R8
-	DECQ         R9
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000300, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
-	VPADDD       576(DI), Z9, Z9
-	VPADDD       640(DI), Z10, Z10
-	VPADDD       704(DI), Z11, Z11
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
+	VPADDD       576(AX), Z9, Z9
+	VPADDD       640(AX), Z10, Z10
+	VPADDD       704(AX), Z11, Z11
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z12
-	VMOVUPS   (CX), Z13
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z12
+	VMOVUPS   (DX), Z13
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z12, Z0, Z0
 	VADDPS    Z13, Z0, Z0
@@ -24399,8 +25308,8 @@ ended:
 	VCVTDQ2PS Z11, Z11
 	VMULPS    Z12, Z11, Z11
 	VADDPS    Z13, Z11, Z11
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z14, Z14, Z14
 	VMAXPS    Z0, Z14, Z0
@@ -24417,36 +25326,33 @@ ended:
 	VMAXPS    Z11, Z14, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes13x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes13x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes13x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -24460,25 +25366,29 @@ tile:
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
-	LEAQ    832(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    832(DI), R11
-	LEAQ    1600(DI), R12
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R11
+	LEAQ    1600(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R8
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z13
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z14
 	VPDPBUSD     Z13, Z14, Z0
 	VBROADCASTSS 64(CX), Z14
@@ -24507,7 +25417,7 @@ several:
 	VPDPBUSD     Z13, Z14, Z12
 	VMOVUPS      128(BX), Z13
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z14
 	VPDPBUSD     Z13, Z14, Z0
 	VBROADCASTSS 68(CX), Z14
@@ -24536,7 +25446,7 @@ several:
 	VPDPBUSD     Z13, Z14, Z12
 	VMOVUPS      256(BX), Z13
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z14
 	VPDPBUSD     Z13, Z14, Z0
 	VBROADCASTSS 72(CX), Z14
@@ -24565,7 +25475,7 @@ several:
 	VPDPBUSD     Z13, Z14, Z12
 	VMOVUPS      384(BX), Z13
 	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
+	PREFETCHT1   192(DI)
 	VBROADCASTSS 12(CX), Z14
 	VPDPBUSD     Z13, Z14, Z0
 	VBROADCASTSS 76(CX), Z14
@@ -24592,44 +25502,50 @@ several:
 	VPDPBUSD     Z13, Z14, Z11
 	VBROADCASTSS 780(CX), Z14
 	VPDPBUSD     Z13, Z14, Z12
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
-	DECQ         R9
+	ADDQ         $0x00000100, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000340, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
-	VPADDD       576(DI), Z9, Z9
-	VPADDD       640(DI), Z10, Z10
-	VPADDD       704(DI), Z11, Z11
-	VPADDD       768(DI), Z12, Z12
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
+	VPADDD       576(AX), Z9, Z9
+	VPADDD       640(AX), Z10, Z10
+	VPADDD       704(AX), Z11, Z11
+	VPADDD       768(AX), Z12, Z12
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z13
-	VMOVUPS   (CX), Z14
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z13
+	VMOVUPS   (DX), Z14
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z13, Z0, Z0
 	VADDPS    Z14, Z0, Z0
@@ -24669,8 +25585,8 @@ ended:
 	VCVTDQ2PS Z12, Z12
 	VMULPS    Z13, Z12, Z12
 	VADDPS    Z14, Z12, Z12
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z15, Z15, Z15
 	VMAXPS    Z0, Z15, Z0
@@ -24688,37 +25604,34 @@ ended:
 	VMAXPS    Z12, Z15, Z12
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes14x1AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes14x1AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes14x1AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -24733,25 +25646,29 @@ tile:
 	VMOVAPS Z0, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z0, Z13
-	LEAQ    896(CX), R10
-	MOVQ    R10, a+8(FP)
-	LEAQ    896(DI), R11
-	LEAQ    1728(DI), R12
-	ADDQ    $0x00000380, c+40(FP)
+	LEAQ    896(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), DI
+	MOVQ    beside+72(FP), R10
+	SHLQ    $0x02, DI
+	ADDQ    $0x00000380, ahead+56(FP)
+	LEAQ    896(SI), R11
+	LEAQ    1728(SI), R12
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    896(CX), R8
+	LEAQ    896(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R10, SI
-	MOVQ    $0x00000004, R9
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z14
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R8)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z15
 	VPDPBUSD     Z14, Z15, Z0
 	VBROADCASTSS 64(CX), Z15
@@ -24782,7 +25699,7 @@ several:
 	VPDPBUSD     Z14, Z15, Z13
 	VMOVUPS      128(BX), Z14
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R8)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z15
 	VPDPBUSD     Z14, Z15, Z0
 	VBROADCASTSS 68(CX), Z15
@@ -24813,7 +25730,7 @@ several:
 	VPDPBUSD     Z14, Z15, Z13
 	VMOVUPS      256(BX), Z14
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R8)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z15
 	VPDPBUSD     Z14, Z15, Z0
 	VBROADCASTSS 72(CX), Z15
@@ -24844,7 +25761,7 @@ several:
 	VPDPBUSD     Z14, Z15, Z13
 	VMOVUPS      384(BX), Z14
 	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R8)
+	PREFETCHT1   192(DI)
 	VBROADCASTSS 12(CX), Z15
 	VPDPBUSD     Z14, Z15, Z0
 	VBROADCASTSS 76(CX), Z15
@@ -24873,45 +25790,51 @@ several:
 	VPDPBUSD     Z14, Z15, Z12
 	VBROADCASTSS 844(CX), Z15
 	VPDPBUSD     Z14, Z15, Z13
+	LEAQ         (R11)(R10*1), R13
 	PREFETCHT0   (R11)
+	PREFETCHT0   (R13)
 	ADDQ         $0x40, R11
 	CMPQ         R11, R12
 	CMOVQGT      R12, R11
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R8
-	DECQ         R9
+	ADDQ         $0x00000100, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000380, c+40(FP)
+	MOVB         accumulate+96(FP), CL
+	TESTB        CL, CL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       64(DI), Z1, Z1
-	VPADDD       128(DI), Z2, Z2
-	VPADDD       192(DI), Z3, Z3
-	VPADDD       256(DI), Z4, Z4
-	VPADDD       320(DI), Z5, Z5
-	VPADDD       384(DI), Z6, Z6
-	VPADDD       448(DI), Z7, Z7
-	VPADDD       512(DI), Z8, Z8
-	VPADDD       576(DI), Z9, Z9
-	VPADDD       640(DI), Z10, Z10
-	VPADDD       704(DI), Z11, Z11
-	VPADDD       768(DI), Z12, Z12
-	VPADDD       832(DI), Z13, Z13
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       128(AX), Z2, Z2
+	VPADDD       192(AX), Z3, Z3
+	VPADDD       256(AX), Z4, Z4
+	VPADDD       320(AX), Z5, Z5
+	VPADDD       384(AX), Z6, Z6
+	VPADDD       448(AX), Z7, Z7
+	VPADDD       512(AX), Z8, Z8
+	VPADDD       576(AX), Z9, Z9
+	VPADDD       640(AX), Z10, Z10
+	VPADDD       704(AX), Z11, Z11
+	VPADDD       768(AX), Z12, Z12
+	VPADDD       832(AX), Z13, Z13
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), CL
+	TESTB     CL, CL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z14
-	VMOVUPS   (CX), Z15
+	MOVQ      scale+80(FP), CX
+	MOVQ      bias+88(FP), DX
+	VMOVUPS   (CX), Z14
+	VMOVUPS   (DX), Z15
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z14, Z0, Z0
 	VADDPS    Z15, Z0, Z0
@@ -24954,8 +25877,8 @@ ended:
 	VCVTDQ2PS Z13, Z13
 	VMULPS    Z14, Z13, Z13
 	VADDPS    Z15, Z13, Z13
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), CL
+	TESTB     CL, CL
 	JEQ       write
 	VPXORD    Z16, Z16, Z16
 	VMAXPS    Z0, Z16, Z0
@@ -24974,60 +25897,61 @@ ended:
 	VMAXPS    Z13, Z16, Z13
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, 256(DI)
-	VMOVUPS Z5, 320(DI)
-	VMOVUPS Z6, 384(DI)
-	VMOVUPS Z7, 448(DI)
-	VMOVUPS Z8, 512(DI)
-	VMOVUPS Z9, 576(DI)
-	VMOVUPS Z10, 640(DI)
-	VMOVUPS Z11, 704(DI)
-	VMOVUPS Z12, 768(DI)
-	VMOVUPS Z13, 832(DI)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	VMOVUPS Z13, 832(AX)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes1x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes1x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes1x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	LEAQ    64(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    64(DI), R12
-	LEAQ    64(DI), R13
-	ADDQ    $0x00000040, c+40(FP)
+	LEAQ    64(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000040, ahead+56(FP)
+	LEAQ    64(SI), R12
+	LEAQ    64(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    64(CX), R9
+	LEAQ    64(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z2
 	VMOVUPS      64(BX), Z3
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z4
 	VPDPBUSD     Z2, Z4, Z0
 	VPDPBUSD     Z3, Z4, Z1
@@ -25046,94 +25970,102 @@ several:
 	VBROADCASTSS 12(CX), Z4
 	VPDPBUSD     Z2, Z4, Z0
 	VPDPBUSD     Z3, Z4, Z1
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000040, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z2
-	VMOVUPS   (CX), Z3
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z2
+	VMOVUPS   (BX), Z3
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z2, Z0, Z0
 	VADDPS    Z3, Z0, Z0
-	VMOVUPS   64(AX), Z2
-	VMOVUPS   64(CX), Z3
+	VMOVUPS   64(DX), Z2
+	VMOVUPS   64(BX), Z3
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z2, Z1, Z1
 	VADDPS    Z3, Z1, Z1
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z5, Z5, Z5
 	VMAXPS    Z0, Z5, Z0
 	VMAXPS    Z1, Z5, Z1
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes2x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes2x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes2x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
-	LEAQ    128(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    128(DI), R12
-	LEAQ    192(DI), R13
-	ADDQ    $0x00000080, c+40(FP)
+	LEAQ    128(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000080, ahead+56(FP)
+	LEAQ    128(SI), R12
+	LEAQ    192(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    128(CX), R9
+	LEAQ    128(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z4
 	VMOVUPS      64(BX), Z5
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z6
 	VPDPBUSD     Z4, Z6, Z0
 	VPDPBUSD     Z5, Z6, Z1
@@ -25164,52 +26096,59 @@ several:
 	VBROADCASTSS 76(CX), Z6
 	VPDPBUSD     Z4, Z6, Z2
 	VPDPBUSD     Z5, Z6, Z3
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000080, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z4
-	VMOVUPS   (CX), Z5
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z4
+	VMOVUPS   (BX), Z5
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z4, Z0, Z0
 	VADDPS    Z5, Z0, Z0
 	VCVTDQ2PS Z2, Z2
 	VMULPS    Z4, Z2, Z2
 	VADDPS    Z5, Z2, Z2
-	VMOVUPS   64(AX), Z4
-	VMOVUPS   64(CX), Z5
+	VMOVUPS   64(DX), Z4
+	VMOVUPS   64(BX), Z5
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z4, Z1, Z1
 	VADDPS    Z5, Z1, Z1
 	VCVTDQ2PS Z3, Z3
 	VMULPS    Z4, Z3, Z3
 	VADDPS    Z5, Z3, Z3
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z7, Z7, Z7
 	VMAXPS    Z0, Z7, Z0
@@ -25218,54 +26157,55 @@ ended:
 	VMAXPS    Z3, Z7, Z3
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes3x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes3x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes3x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z1, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z1, Z5
-	LEAQ    192(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    192(DI), R12
-	LEAQ    320(DI), R13
-	ADDQ    $0x000000c0, c+40(FP)
+	LEAQ    192(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000000c0, ahead+56(FP)
+	LEAQ    192(SI), R12
+	LEAQ    320(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    192(CX), R9
+	LEAQ    192(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z6
 	VMOVUPS      64(BX), Z7
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z8
 	VPDPBUSD     Z6, Z8, Z0
 	VPDPBUSD     Z7, Z8, Z1
@@ -25308,38 +26248,45 @@ several:
 	VBROADCASTSS 140(CX), Z8
 	VPDPBUSD     Z6, Z8, Z4
 	VPDPBUSD     Z7, Z8, Z5
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000000c0, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z6
-	VMOVUPS   (CX), Z7
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z6
+	VMOVUPS   (BX), Z7
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z6, Z0, Z0
 	VADDPS    Z7, Z0, Z0
@@ -25349,8 +26296,8 @@ ended:
 	VCVTDQ2PS Z4, Z4
 	VMULPS    Z6, Z4, Z4
 	VADDPS    Z7, Z4, Z4
-	VMOVUPS   64(AX), Z6
-	VMOVUPS   64(CX), Z7
+	VMOVUPS   64(DX), Z6
+	VMOVUPS   64(BX), Z7
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z6, Z1, Z1
 	VADDPS    Z7, Z1, Z1
@@ -25360,8 +26307,8 @@ ended:
 	VCVTDQ2PS Z5, Z5
 	VMULPS    Z6, Z5, Z5
 	VADDPS    Z7, Z5, Z5
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z9, Z9, Z9
 	VMAXPS    Z0, Z9, Z0
@@ -25372,30 +26319,27 @@ ended:
 	VMAXPS    Z5, Z9, Z5
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes4x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes4x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes4x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -25404,26 +26348,30 @@ tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z1, Z7
-	LEAQ    256(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    256(DI), R12
-	LEAQ    448(DI), R13
-	ADDQ    $0x00000100, c+40(FP)
+	LEAQ    256(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000100, ahead+56(FP)
+	LEAQ    256(SI), R12
+	LEAQ    448(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    256(CX), R9
+	LEAQ    256(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z8
 	VMOVUPS      64(BX), Z9
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z10
 	VPDPBUSD     Z8, Z10, Z0
 	VPDPBUSD     Z9, Z10, Z1
@@ -25478,40 +26426,47 @@ several:
 	VBROADCASTSS 204(CX), Z10
 	VPDPBUSD     Z8, Z10, Z6
 	VPDPBUSD     Z9, Z10, Z7
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, R9
-	DECQ         R10
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000100, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z8
-	VMOVUPS   (CX), Z9
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z8
+	VMOVUPS   (BX), Z9
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z8, Z0, Z0
 	VADDPS    Z9, Z0, Z0
@@ -25524,8 +26479,8 @@ ended:
 	VCVTDQ2PS Z6, Z6
 	VMULPS    Z8, Z6, Z6
 	VADDPS    Z9, Z6, Z6
-	VMOVUPS   64(AX), Z8
-	VMOVUPS   64(CX), Z9
+	VMOVUPS   64(DX), Z8
+	VMOVUPS   64(BX), Z9
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z8, Z1, Z1
 	VADDPS    Z9, Z1, Z1
@@ -25538,8 +26493,8 @@ ended:
 	VCVTDQ2PS Z7, Z7
 	VMULPS    Z8, Z7, Z7
 	VADDPS    Z9, Z7, Z7
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z11, Z11, Z11
 	VMAXPS    Z0, Z11, Z0
@@ -25552,32 +26507,29 @@ ended:
 	VMAXPS    Z7, Z11, Z7
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes5x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes5x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes5x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -25588,26 +26540,30 @@ tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z0, Z8
 	VMOVAPS Z1, Z9
-	LEAQ    320(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    320(DI), R12
-	LEAQ    576(DI), R13
-	ADDQ    $0x00000140, c+40(FP)
+	LEAQ    320(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000140, ahead+56(FP)
+	LEAQ    320(SI), R12
+	LEAQ    576(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    320(CX), R9
+	LEAQ    320(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z10
 	VMOVUPS      64(BX), Z11
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z12
 	VPDPBUSD     Z10, Z12, Z0
 	VPDPBUSD     Z11, Z12, Z1
@@ -25626,7 +26582,7 @@ several:
 	VMOVUPS      128(BX), Z10
 	VMOVUPS      192(BX), Z11
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z12
 	VPDPBUSD     Z10, Z12, Z0
 	VPDPBUSD     Z11, Z12, Z1
@@ -25676,42 +26632,49 @@ several:
 	VBROADCASTSS 268(CX), Z12
 	VPDPBUSD     Z10, Z12, Z8
 	VPDPBUSD     Z11, Z12, Z9
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R9
-	DECQ         R10
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000140, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z10
-	VMOVUPS   (CX), Z11
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z10
+	VMOVUPS   (BX), Z11
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z10, Z0, Z0
 	VADDPS    Z11, Z0, Z0
@@ -25727,8 +26690,8 @@ ended:
 	VCVTDQ2PS Z8, Z8
 	VMULPS    Z10, Z8, Z8
 	VADDPS    Z11, Z8, Z8
-	VMOVUPS   64(AX), Z10
-	VMOVUPS   64(CX), Z11
+	VMOVUPS   64(DX), Z10
+	VMOVUPS   64(BX), Z11
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z10, Z1, Z1
 	VADDPS    Z11, Z1, Z1
@@ -25744,8 +26707,8 @@ ended:
 	VCVTDQ2PS Z9, Z9
 	VMULPS    Z10, Z9, Z9
 	VADDPS    Z11, Z9, Z9
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z13, Z13, Z13
 	VMAXPS    Z0, Z13, Z0
@@ -25760,34 +26723,31 @@ ended:
 	VMAXPS    Z9, Z13, Z9
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes6x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes6x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes6x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -25800,26 +26760,30 @@ tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z1, Z11
-	LEAQ    384(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    384(DI), R12
-	LEAQ    704(DI), R13
-	ADDQ    $0x00000180, c+40(FP)
+	LEAQ    384(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000180, ahead+56(FP)
+	LEAQ    384(SI), R12
+	LEAQ    704(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    384(CX), R9
+	LEAQ    384(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z12
 	VMOVUPS      64(BX), Z13
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z14
 	VPDPBUSD     Z12, Z14, Z0
 	VPDPBUSD     Z13, Z14, Z1
@@ -25841,7 +26805,7 @@ several:
 	VMOVUPS      128(BX), Z12
 	VMOVUPS      192(BX), Z13
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z14
 	VPDPBUSD     Z12, Z14, Z0
 	VPDPBUSD     Z13, Z14, Z1
@@ -25900,44 +26864,51 @@ several:
 	VBROADCASTSS 332(CX), Z14
 	VPDPBUSD     Z12, Z14, Z10
 	VPDPBUSD     Z13, Z14, Z11
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R9
-	DECQ         R10
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000180, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z12
-	VMOVUPS   (CX), Z13
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z12
+	VMOVUPS   (BX), Z13
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z12, Z0, Z0
 	VADDPS    Z13, Z0, Z0
@@ -25956,8 +26927,8 @@ ended:
 	VCVTDQ2PS Z10, Z10
 	VMULPS    Z12, Z10, Z10
 	VADDPS    Z13, Z10, Z10
-	VMOVUPS   64(AX), Z12
-	VMOVUPS   64(CX), Z13
+	VMOVUPS   64(DX), Z12
+	VMOVUPS   64(BX), Z13
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z12, Z1, Z1
 	VADDPS    Z13, Z1, Z1
@@ -25976,8 +26947,8 @@ ended:
 	VCVTDQ2PS Z11, Z11
 	VMULPS    Z12, Z11, Z11
 	VADDPS    Z13, Z11, Z11
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z15, Z15, Z15
 	VMAXPS    Z0, Z15, Z0
@@ -25994,36 +26965,33 @@ ended:
 	VMAXPS    Z11, Z15, Z11
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes7x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes7x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes7x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -26038,26 +27006,30 @@ tile:
 	VMOVAPS Z1, Z11
 	VMOVAPS Z0, Z12
 	VMOVAPS Z1, Z13
-	LEAQ    448(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    448(DI), R12
-	LEAQ    832(DI), R13
-	ADDQ    $0x000001c0, c+40(FP)
+	LEAQ    448(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000001c0, ahead+56(FP)
+	LEAQ    448(SI), R12
+	LEAQ    832(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    448(CX), R9
+	LEAQ    448(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z14
 	VMOVUPS      64(BX), Z15
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z16
 	VPDPBUSD     Z14, Z16, Z0
 	VPDPBUSD     Z15, Z16, Z1
@@ -26082,7 +27054,7 @@ several:
 	VMOVUPS      128(BX), Z14
 	VMOVUPS      192(BX), Z15
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z16
 	VPDPBUSD     Z14, Z16, Z0
 	VPDPBUSD     Z15, Z16, Z1
@@ -26150,46 +27122,53 @@ several:
 	VBROADCASTSS 396(CX), Z16
 	VPDPBUSD     Z14, Z16, Z12
 	VPDPBUSD     Z15, Z16, Z13
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R9
-	DECQ         R10
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000001c0, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z14
-	VMOVUPS   (CX), Z15
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z14
+	VMOVUPS   (BX), Z15
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z14, Z0, Z0
 	VADDPS    Z15, Z0, Z0
@@ -26211,8 +27190,8 @@ ended:
 	VCVTDQ2PS Z12, Z12
 	VMULPS    Z14, Z12, Z12
 	VADDPS    Z15, Z12, Z12
-	VMOVUPS   64(AX), Z14
-	VMOVUPS   64(CX), Z15
+	VMOVUPS   64(DX), Z14
+	VMOVUPS   64(BX), Z15
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z14, Z1, Z1
 	VADDPS    Z15, Z1, Z1
@@ -26234,8 +27213,8 @@ ended:
 	VCVTDQ2PS Z13, Z13
 	VMULPS    Z14, Z13, Z13
 	VADDPS    Z15, Z13, Z13
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z17, Z17, Z17
 	VMAXPS    Z0, Z17, Z0
@@ -26254,38 +27233,35 @@ ended:
 	VMAXPS    Z13, Z17, Z13
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes8x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes8x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes8x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -26302,26 +27278,30 @@ tile:
 	VMOVAPS Z1, Z13
 	VMOVAPS Z0, Z14
 	VMOVAPS Z1, Z15
-	LEAQ    512(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    512(DI), R12
-	LEAQ    960(DI), R13
-	ADDQ    $0x00000200, c+40(FP)
+	LEAQ    512(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000200, ahead+56(FP)
+	LEAQ    512(SI), R12
+	LEAQ    960(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    512(CX), R9
+	LEAQ    512(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z16
 	VMOVUPS      64(BX), Z17
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z18
 	VPDPBUSD     Z16, Z18, Z0
 	VPDPBUSD     Z17, Z18, Z1
@@ -26349,7 +27329,7 @@ several:
 	VMOVUPS      128(BX), Z16
 	VMOVUPS      192(BX), Z17
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z18
 	VPDPBUSD     Z16, Z18, Z0
 	VPDPBUSD     Z17, Z18, Z1
@@ -26426,48 +27406,55 @@ several:
 	VBROADCASTSS 460(CX), Z18
 	VPDPBUSD     Z16, Z18, Z14
 	VPDPBUSD     Z17, Z18, Z15
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, R9
-	DECQ         R10
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000200, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z16
-	VMOVUPS   (CX), Z17
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z16
+	VMOVUPS   (BX), Z17
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z16, Z0, Z0
 	VADDPS    Z17, Z0, Z0
@@ -26492,8 +27479,8 @@ ended:
 	VCVTDQ2PS Z14, Z14
 	VMULPS    Z16, Z14, Z14
 	VADDPS    Z17, Z14, Z14
-	VMOVUPS   64(AX), Z16
-	VMOVUPS   64(CX), Z17
+	VMOVUPS   64(DX), Z16
+	VMOVUPS   64(BX), Z17
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z16, Z1, Z1
 	VADDPS    Z17, Z1, Z1
@@ -26518,8 +27505,8 @@ ended:
 	VCVTDQ2PS Z15, Z15
 	VMULPS    Z16, Z15, Z15
 	VADDPS    Z17, Z15, Z15
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z19, Z19, Z19
 	VMAXPS    Z0, Z19, Z0
@@ -26540,40 +27527,37 @@ ended:
 	VMAXPS    Z15, Z19, Z15
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes9x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes9x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes9x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -26592,26 +27576,30 @@ tile:
 	VMOVAPS Z1, Z15
 	VMOVAPS Z0, Z16
 	VMOVAPS Z1, Z17
-	LEAQ    576(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    576(DI), R12
-	LEAQ    1088(DI), R13
-	ADDQ    $0x00000240, c+40(FP)
+	LEAQ    576(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000240, ahead+56(FP)
+	LEAQ    576(SI), R12
+	LEAQ    1088(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    576(CX), R9
+	LEAQ    576(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z18
 	VMOVUPS      64(BX), Z19
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z20
 	VPDPBUSD     Z18, Z20, Z0
 	VPDPBUSD     Z19, Z20, Z1
@@ -26642,7 +27630,7 @@ several:
 	VMOVUPS      128(BX), Z18
 	VMOVUPS      192(BX), Z19
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z20
 	VPDPBUSD     Z18, Z20, Z0
 	VPDPBUSD     Z19, Z20, Z1
@@ -26673,7 +27661,7 @@ several:
 	VMOVUPS      256(BX), Z18
 	VMOVUPS      320(BX), Z19
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z20
 	VPDPBUSD     Z18, Z20, Z0
 	VPDPBUSD     Z19, Z20, Z1
@@ -26730,50 +27718,57 @@ several:
 	VBROADCASTSS 524(CX), Z20
 	VPDPBUSD     Z18, Z20, Z16
 	VPDPBUSD     Z19, Z20, Z17
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R9
-	DECQ         R10
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000240, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z18
-	VMOVUPS   (CX), Z19
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z18
+	VMOVUPS   (BX), Z19
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z18, Z0, Z0
 	VADDPS    Z19, Z0, Z0
@@ -26801,8 +27796,8 @@ ended:
 	VCVTDQ2PS Z16, Z16
 	VMULPS    Z18, Z16, Z16
 	VADDPS    Z19, Z16, Z16
-	VMOVUPS   64(AX), Z18
-	VMOVUPS   64(CX), Z19
+	VMOVUPS   64(DX), Z18
+	VMOVUPS   64(BX), Z19
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z18, Z1, Z1
 	VADDPS    Z19, Z1, Z1
@@ -26830,8 +27825,8 @@ ended:
 	VCVTDQ2PS Z17, Z17
 	VMULPS    Z18, Z17, Z17
 	VADDPS    Z19, Z17, Z17
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z21, Z21, Z21
 	VMAXPS    Z0, Z21, Z0
@@ -26854,42 +27849,39 @@ ended:
 	VMAXPS    Z17, Z21, Z17
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes10x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes10x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes10x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -26910,26 +27902,30 @@ tile:
 	VMOVAPS Z1, Z17
 	VMOVAPS Z0, Z18
 	VMOVAPS Z1, Z19
-	LEAQ    640(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    640(DI), R12
-	LEAQ    1216(DI), R13
-	ADDQ    $0x00000280, c+40(FP)
+	LEAQ    640(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000280, ahead+56(FP)
+	LEAQ    640(SI), R12
+	LEAQ    1216(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    640(CX), R9
+	LEAQ    640(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z20
 	VMOVUPS      64(BX), Z21
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z22
 	VPDPBUSD     Z20, Z22, Z0
 	VPDPBUSD     Z21, Z22, Z1
@@ -26963,7 +27959,7 @@ several:
 	VMOVUPS      128(BX), Z20
 	VMOVUPS      192(BX), Z21
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z22
 	VPDPBUSD     Z20, Z22, Z0
 	VPDPBUSD     Z21, Z22, Z1
@@ -26997,7 +27993,7 @@ several:
 	VMOVUPS      256(BX), Z20
 	VMOVUPS      320(BX), Z21
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z22
 	VPDPBUSD     Z20, Z22, Z0
 	VPDPBUSD     Z21, Z22, Z1
@@ -27060,52 +28056,59 @@ several:
 	VBROADCASTSS 588(CX), Z22
 	VPDPBUSD     Z20, Z22, Z18
 	VPDPBUSD     Z21, Z22, Z19
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R9
-	DECQ         R10
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000280, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
-	VPADDD       576(DI), Z18, Z18
-	VPADDD       576(DI)(R8*1), Z19, Z19
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
+	VPADDD       576(AX), Z18, Z18
+	VPADDD       576(AX)(CX*1), Z19, Z19
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z20
-	VMOVUPS   (CX), Z21
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z20
+	VMOVUPS   (BX), Z21
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z20, Z0, Z0
 	VADDPS    Z21, Z0, Z0
@@ -27136,8 +28139,8 @@ ended:
 	VCVTDQ2PS Z18, Z18
 	VMULPS    Z20, Z18, Z18
 	VADDPS    Z21, Z18, Z18
-	VMOVUPS   64(AX), Z20
-	VMOVUPS   64(CX), Z21
+	VMOVUPS   64(DX), Z20
+	VMOVUPS   64(BX), Z21
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z20, Z1, Z1
 	VADDPS    Z21, Z1, Z1
@@ -27168,8 +28171,8 @@ ended:
 	VCVTDQ2PS Z19, Z19
 	VMULPS    Z20, Z19, Z19
 	VADDPS    Z21, Z19, Z19
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z23, Z23, Z23
 	VMAXPS    Z0, Z23, Z0
@@ -27194,44 +28197,41 @@ ended:
 	VMAXPS    Z19, Z23, Z19
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes11x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes11x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes11x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -27254,26 +28254,30 @@ tile:
 	VMOVAPS Z1, Z19
 	VMOVAPS Z0, Z20
 	VMOVAPS Z1, Z21
-	LEAQ    704(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    704(DI), R12
-	LEAQ    1344(DI), R13
-	ADDQ    $0x000002c0, c+40(FP)
+	LEAQ    704(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x000002c0, ahead+56(FP)
+	LEAQ    704(SI), R12
+	LEAQ    1344(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    704(CX), R9
+	LEAQ    704(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z22
 	VMOVUPS      64(BX), Z23
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z24
 	VPDPBUSD     Z22, Z24, Z0
 	VPDPBUSD     Z23, Z24, Z1
@@ -27310,7 +28314,7 @@ several:
 	VMOVUPS      128(BX), Z22
 	VMOVUPS      192(BX), Z23
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z24
 	VPDPBUSD     Z22, Z24, Z0
 	VPDPBUSD     Z23, Z24, Z1
@@ -27347,7 +28351,7 @@ several:
 	VMOVUPS      256(BX), Z22
 	VMOVUPS      320(BX), Z23
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z24
 	VPDPBUSD     Z22, Z24, Z0
 	VPDPBUSD     Z23, Z24, Z1
@@ -27416,54 +28420,61 @@ several:
 	VBROADCASTSS 652(CX), Z24
 	VPDPBUSD     Z22, Z24, Z20
 	VPDPBUSD     Z23, Z24, Z21
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R9
-	DECQ         R10
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x000002c0, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
-	VPADDD       576(DI), Z18, Z18
-	VPADDD       576(DI)(R8*1), Z19, Z19
-	VPADDD       640(DI), Z20, Z20
-	VPADDD       640(DI)(R8*1), Z21, Z21
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
+	VPADDD       576(AX), Z18, Z18
+	VPADDD       576(AX)(CX*1), Z19, Z19
+	VPADDD       640(AX), Z20, Z20
+	VPADDD       640(AX)(CX*1), Z21, Z21
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z22
-	VMOVUPS   (CX), Z23
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z22
+	VMOVUPS   (BX), Z23
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z22, Z0, Z0
 	VADDPS    Z23, Z0, Z0
@@ -27497,8 +28508,8 @@ ended:
 	VCVTDQ2PS Z20, Z20
 	VMULPS    Z22, Z20, Z20
 	VADDPS    Z23, Z20, Z20
-	VMOVUPS   64(AX), Z22
-	VMOVUPS   64(CX), Z23
+	VMOVUPS   64(DX), Z22
+	VMOVUPS   64(BX), Z23
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z22, Z1, Z1
 	VADDPS    Z23, Z1, Z1
@@ -27532,8 +28543,8 @@ ended:
 	VCVTDQ2PS Z21, Z21
 	VMULPS    Z22, Z21, Z21
 	VADDPS    Z23, Z21, Z21
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z25, Z25, Z25
 	VMAXPS    Z0, Z25, Z0
@@ -27560,46 +28571,43 @@ ended:
 	VMAXPS    Z21, Z25, Z21
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes12x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes12x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes12x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -27624,26 +28632,30 @@ tile:
 	VMOVAPS Z1, Z21
 	VMOVAPS Z0, Z22
 	VMOVAPS Z1, Z23
-	LEAQ    768(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    768(DI), R12
-	LEAQ    1472(DI), R13
-	ADDQ    $0x00000300, c+40(FP)
+	LEAQ    768(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000300, ahead+56(FP)
+	LEAQ    768(SI), R12
+	LEAQ    1472(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    768(CX), R9
+	LEAQ    768(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z24
 	VMOVUPS      64(BX), Z25
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z26
 	VPDPBUSD     Z24, Z26, Z0
 	VPDPBUSD     Z25, Z26, Z1
@@ -27683,7 +28695,7 @@ several:
 	VMOVUPS      128(BX), Z24
 	VMOVUPS      192(BX), Z25
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z26
 	VPDPBUSD     Z24, Z26, Z0
 	VPDPBUSD     Z25, Z26, Z1
@@ -27723,7 +28735,7 @@ several:
 	VMOVUPS      256(BX), Z24
 	VMOVUPS      320(BX), Z25
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z26
 	VPDPBUSD     Z24, Z26, Z0
 	VPDPBUSD     Z25, Z26, Z1
@@ -27798,56 +28810,63 @@ several:
 	VBROADCASTSS 716(CX), Z26
 	VPDPBUSD     Z24, Z26, Z22
 	VPDPBUSD     Z25, Z26, Z23
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, R9
-	DECQ         R10
+	ADDQ         $0x000000c0, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000300, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
-	VPADDD       576(DI), Z18, Z18
-	VPADDD       576(DI)(R8*1), Z19, Z19
-	VPADDD       640(DI), Z20, Z20
-	VPADDD       640(DI)(R8*1), Z21, Z21
-	VPADDD       704(DI), Z22, Z22
-	VPADDD       704(DI)(R8*1), Z23, Z23
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
+	VPADDD       576(AX), Z18, Z18
+	VPADDD       576(AX)(CX*1), Z19, Z19
+	VPADDD       640(AX), Z20, Z20
+	VPADDD       640(AX)(CX*1), Z21, Z21
+	VPADDD       704(AX), Z22, Z22
+	VPADDD       704(AX)(CX*1), Z23, Z23
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z24
-	VMOVUPS   (CX), Z25
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z24
+	VMOVUPS   (BX), Z25
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z24, Z0, Z0
 	VADDPS    Z25, Z0, Z0
@@ -27884,8 +28903,8 @@ ended:
 	VCVTDQ2PS Z22, Z22
 	VMULPS    Z24, Z22, Z22
 	VADDPS    Z25, Z22, Z22
-	VMOVUPS   64(AX), Z24
-	VMOVUPS   64(CX), Z25
+	VMOVUPS   64(DX), Z24
+	VMOVUPS   64(BX), Z25
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z24, Z1, Z1
 	VADDPS    Z25, Z1, Z1
@@ -27922,8 +28941,8 @@ ended:
 	VCVTDQ2PS Z23, Z23
 	VMULPS    Z24, Z23, Z23
 	VADDPS    Z25, Z23, Z23
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z27, Z27, Z27
 	VMAXPS    Z0, Z27, Z0
@@ -27952,48 +28971,45 @@ ended:
 	VMAXPS    Z23, Z27, Z23
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes13x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes13x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes13x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -28020,26 +29036,30 @@ tile:
 	VMOVAPS Z1, Z23
 	VMOVAPS Z0, Z24
 	VMOVAPS Z1, Z25
-	LEAQ    832(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    832(DI), R12
-	LEAQ    1600(DI), R13
-	ADDQ    $0x00000340, c+40(FP)
+	LEAQ    832(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000340, ahead+56(FP)
+	LEAQ    832(SI), R12
+	LEAQ    1600(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    832(CX), R9
+	LEAQ    832(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z26
 	VMOVUPS      64(BX), Z27
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z28
 	VPDPBUSD     Z26, Z28, Z0
 	VPDPBUSD     Z27, Z28, Z1
@@ -28082,7 +29102,7 @@ several:
 	VMOVUPS      128(BX), Z26
 	VMOVUPS      192(BX), Z27
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z28
 	VPDPBUSD     Z26, Z28, Z0
 	VPDPBUSD     Z27, Z28, Z1
@@ -28125,7 +29145,7 @@ several:
 	VMOVUPS      256(BX), Z26
 	VMOVUPS      320(BX), Z27
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z28
 	VPDPBUSD     Z26, Z28, Z0
 	VPDPBUSD     Z27, Z28, Z1
@@ -28168,7 +29188,7 @@ several:
 	VMOVUPS      384(BX), Z26
 	VMOVUPS      448(BX), Z27
 	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
+	PREFETCHT1   192(DI)
 	VBROADCASTSS 12(CX), Z28
 	VPDPBUSD     Z26, Z28, Z0
 	VPDPBUSD     Z27, Z28, Z1
@@ -28208,58 +29228,65 @@ several:
 	VBROADCASTSS 780(CX), Z28
 	VPDPBUSD     Z26, Z28, Z24
 	VPDPBUSD     Z27, Z28, Z25
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
-	DECQ         R10
+	ADDQ         $0x00000100, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000340, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
-	VPADDD       576(DI), Z18, Z18
-	VPADDD       576(DI)(R8*1), Z19, Z19
-	VPADDD       640(DI), Z20, Z20
-	VPADDD       640(DI)(R8*1), Z21, Z21
-	VPADDD       704(DI), Z22, Z22
-	VPADDD       704(DI)(R8*1), Z23, Z23
-	VPADDD       768(DI), Z24, Z24
-	VPADDD       768(DI)(R8*1), Z25, Z25
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
+	VPADDD       576(AX), Z18, Z18
+	VPADDD       576(AX)(CX*1), Z19, Z19
+	VPADDD       640(AX), Z20, Z20
+	VPADDD       640(AX)(CX*1), Z21, Z21
+	VPADDD       704(AX), Z22, Z22
+	VPADDD       704(AX)(CX*1), Z23, Z23
+	VPADDD       768(AX), Z24, Z24
+	VPADDD       768(AX)(CX*1), Z25, Z25
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z26
-	VMOVUPS   (CX), Z27
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z26
+	VMOVUPS   (BX), Z27
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z26, Z0, Z0
 	VADDPS    Z27, Z0, Z0
@@ -28299,8 +29326,8 @@ ended:
 	VCVTDQ2PS Z24, Z24
 	VMULPS    Z26, Z24, Z24
 	VADDPS    Z27, Z24, Z24
-	VMOVUPS   64(AX), Z26
-	VMOVUPS   64(CX), Z27
+	VMOVUPS   64(DX), Z26
+	VMOVUPS   64(BX), Z27
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z26, Z1, Z1
 	VADDPS    Z27, Z1, Z1
@@ -28340,8 +29367,8 @@ ended:
 	VCVTDQ2PS Z25, Z25
 	VMULPS    Z26, Z25, Z25
 	VADDPS    Z27, Z25, Z25
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z29, Z29, Z29
 	VMAXPS    Z0, Z29, Z0
@@ -28372,50 +29399,47 @@ ended:
 	VMAXPS    Z25, Z29, Z25
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z24, 768(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	VMOVUPS Z25, 768(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z24, 768(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	VMOVUPS Z25, 768(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func bytes14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+// func bytes14x2AVX512(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
 // Requires: AVX, AVX512F, AVX512VNNI, CMOV, MMX+
-TEXT ·bytes14x2AVX512(SB), NOSPLIT, $0-88
+TEXT ·bytes14x2AVX512(SB), NOSPLIT, $0-112
 tile:
 	MOVQ    blocks+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    jumpA+16(FP), DX
 	MOVQ    b+24(FP), BX
 	MOVQ    start+32(FP), SI
-	MOVQ    c+40(FP), DI
-	MOVQ    jumpC+48(FP), R8
 	SHLQ    $0x02, DX
-	SHLQ    $0x02, R8
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z0, Z2
@@ -28444,26 +29468,30 @@ tile:
 	VMOVAPS Z1, Z25
 	VMOVAPS Z0, Z26
 	VMOVAPS Z1, Z27
-	LEAQ    896(CX), R11
-	MOVQ    R11, a+8(FP)
-	LEAQ    896(DI), R12
-	LEAQ    1728(DI), R13
-	ADDQ    $0x00000380, c+40(FP)
+	LEAQ    896(CX), R9
+	MOVQ    R9, a+8(FP)
+	MOVQ    ahead+56(FP), SI
+	MOVQ    jumpAhead+64(FP), R10
+	MOVQ    beside+72(FP), R11
+	SHLQ    $0x02, R10
+	ADDQ    $0x00000380, ahead+56(FP)
+	LEAQ    896(SI), R12
+	LEAQ    1728(SI), R13
 	PCALIGN $0x00000040
 
 block:
-	LEAQ    896(CX), R9
+	LEAQ    896(CX), DI
 	LEAQ    (CX)(DX*1), SI
 	CMPQ    AX, $0x01
-	CMOVQEQ R11, SI
-	MOVQ    $0x00000004, R10
+	CMOVQEQ R9, SI
+	MOVQ    $0x00000004, R8
 	PCALIGN $0x00000020
 
 several:
 	VMOVUPS      (BX), Z28
 	VMOVUPS      64(BX), Z29
 	PREFETCHT0   (SI)
-	PREFETCHT1   (R9)
+	PREFETCHT1   (DI)
 	VBROADCASTSS (CX), Z30
 	VPDPBUSD     Z28, Z30, Z0
 	VPDPBUSD     Z29, Z30, Z1
@@ -28509,7 +29537,7 @@ several:
 	VMOVUPS      128(BX), Z28
 	VMOVUPS      192(BX), Z29
 	PREFETCHT0   64(SI)
-	PREFETCHT1   64(R9)
+	PREFETCHT1   64(DI)
 	VBROADCASTSS 4(CX), Z30
 	VPDPBUSD     Z28, Z30, Z0
 	VPDPBUSD     Z29, Z30, Z1
@@ -28555,7 +29583,7 @@ several:
 	VMOVUPS      256(BX), Z28
 	VMOVUPS      320(BX), Z29
 	PREFETCHT0   128(SI)
-	PREFETCHT1   128(R9)
+	PREFETCHT1   128(DI)
 	VBROADCASTSS 8(CX), Z30
 	VPDPBUSD     Z28, Z30, Z0
 	VPDPBUSD     Z29, Z30, Z1
@@ -28601,7 +29629,7 @@ several:
 	VMOVUPS      384(BX), Z28
 	VMOVUPS      448(BX), Z29
 	PREFETCHT0   192(SI)
-	PREFETCHT1   192(R9)
+	PREFETCHT1   192(DI)
 	VBROADCASTSS 12(CX), Z30
 	VPDPBUSD     Z28, Z30, Z0
 	VPDPBUSD     Z29, Z30, Z1
@@ -28644,60 +29672,67 @@ several:
 	VBROADCASTSS 844(CX), Z30
 	VPDPBUSD     Z28, Z30, Z26
 	VPDPBUSD     Z29, Z30, Z27
+	LEAQ         (R12)(R11*1), R14
 	PREFETCHT0   (R12)
-	PREFETCHT0   (R12)(R8*1)
+	PREFETCHT0   (R12)(R10*1)
+	PREFETCHT0   (R14)
+	PREFETCHT0   (R14)(R10*1)
 	ADDQ         $0x40, R12
 	CMPQ         R12, R13
 	CMOVQGT      R13, R12
 	ADDQ         $0x10, CX
 	ADDQ         $0x00000200, BX
 	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, R9
-	DECQ         R10
+	ADDQ         $0x00000100, DI
+	DECQ         R8
 	JNE          several
 	LEAQ         -64(CX)(DX*1), CX
 	DECQ         AX
 	JNE          block
-	MOVB         accumulate+72(FP), AL
-	TESTB        AL, AL
+	MOVQ         c+40(FP), AX
+	MOVQ         jumpC+48(FP), CX
+	SHLQ         $0x02, CX
+	ADDQ         $0x00000380, c+40(FP)
+	MOVB         accumulate+96(FP), DL
+	TESTB        DL, DL
 	JEQ          ended
-	VPADDD       (DI), Z0, Z0
-	VPADDD       (DI)(R8*1), Z1, Z1
-	VPADDD       64(DI), Z2, Z2
-	VPADDD       64(DI)(R8*1), Z3, Z3
-	VPADDD       128(DI), Z4, Z4
-	VPADDD       128(DI)(R8*1), Z5, Z5
-	VPADDD       192(DI), Z6, Z6
-	VPADDD       192(DI)(R8*1), Z7, Z7
-	VPADDD       256(DI), Z8, Z8
-	VPADDD       256(DI)(R8*1), Z9, Z9
-	VPADDD       320(DI), Z10, Z10
-	VPADDD       320(DI)(R8*1), Z11, Z11
-	VPADDD       384(DI), Z12, Z12
-	VPADDD       384(DI)(R8*1), Z13, Z13
-	VPADDD       448(DI), Z14, Z14
-	VPADDD       448(DI)(R8*1), Z15, Z15
-	VPADDD       512(DI), Z16, Z16
-	VPADDD       512(DI)(R8*1), Z17, Z17
-	VPADDD       576(DI), Z18, Z18
-	VPADDD       576(DI)(R8*1), Z19, Z19
-	VPADDD       640(DI), Z20, Z20
-	VPADDD       640(DI)(R8*1), Z21, Z21
-	VPADDD       704(DI), Z22, Z22
-	VPADDD       704(DI)(R8*1), Z23, Z23
-	VPADDD       768(DI), Z24, Z24
-	VPADDD       768(DI)(R8*1), Z25, Z25
-	VPADDD       832(DI), Z26, Z26
-	VPADDD       832(DI)(R8*1), Z27, Z27
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(CX*1), Z1, Z1
+	VPADDD       64(AX), Z2, Z2
+	VPADDD       64(AX)(CX*1), Z3, Z3
+	VPADDD       128(AX), Z4, Z4
+	VPADDD       128(AX)(CX*1), Z5, Z5
+	VPADDD       192(AX), Z6, Z6
+	VPADDD       192(AX)(CX*1), Z7, Z7
+	VPADDD       256(AX), Z8, Z8
+	VPADDD       256(AX)(CX*1), Z9, Z9
+	VPADDD       320(AX), Z10, Z10
+	VPADDD       320(AX)(CX*1), Z11, Z11
+	VPADDD       384(AX), Z12, Z12
+	VPADDD       384(AX)(CX*1), Z13, Z13
+	VPADDD       448(AX), Z14, Z14
+	VPADDD       448(AX)(CX*1), Z15, Z15
+	VPADDD       512(AX), Z16, Z16
+	VPADDD       512(AX)(CX*1), Z17, Z17
+	VPADDD       576(AX), Z18, Z18
+	VPADDD       576(AX)(CX*1), Z19, Z19
+	VPADDD       640(AX), Z20, Z20
+	VPADDD       640(AX)(CX*1), Z21, Z21
+	VPADDD       704(AX), Z22, Z22
+	VPADDD       704(AX)(CX*1), Z23, Z23
+	VPADDD       768(AX), Z24, Z24
+	VPADDD       768(AX)(CX*1), Z25, Z25
+	VPADDD       832(AX), Z26, Z26
+	VPADDD       832(AX)(CX*1), Z27, Z27
 
 ended:
-	MOVB      last+73(FP), AL
-	TESTB     AL, AL
+	MOVB      last+97(FP), DL
+	TESTB     DL, DL
 	JEQ       write
-	MOVQ      scale+56(FP), AX
-	MOVQ      bias+64(FP), CX
-	VMOVUPS   (AX), Z28
-	VMOVUPS   (CX), Z29
+	MOVQ      scale+80(FP), DX
+	MOVQ      bias+88(FP), BX
+	VMOVUPS   (DX), Z28
+	VMOVUPS   (BX), Z29
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z28, Z0, Z0
 	VADDPS    Z29, Z0, Z0
@@ -28740,8 +29775,8 @@ ended:
 	VCVTDQ2PS Z26, Z26
 	VMULPS    Z28, Z26, Z26
 	VADDPS    Z29, Z26, Z26
-	VMOVUPS   64(AX), Z28
-	VMOVUPS   64(CX), Z29
+	VMOVUPS   64(DX), Z28
+	VMOVUPS   64(BX), Z29
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z28, Z1, Z1
 	VADDPS    Z29, Z1, Z1
@@ -28784,8 +29819,8 @@ ended:
 	VCVTDQ2PS Z27, Z27
 	VMULPS    Z28, Z27, Z27
 	VADDPS    Z29, Z27, Z27
-	MOVB      floor+74(FP), AL
-	TESTB     AL, AL
+	MOVB      floor+98(FP), DL
+	TESTB     DL, DL
 	JEQ       write
 	VPXORD    Z31, Z31, Z31
 	VMAXPS    Z0, Z31, Z0
@@ -28818,35 +29853,35 @@ ended:
 	VMAXPS    Z27, Z31, Z27
 
 write:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z2, 64(DI)
-	VMOVUPS Z4, 128(DI)
-	VMOVUPS Z6, 192(DI)
-	VMOVUPS Z8, 256(DI)
-	VMOVUPS Z10, 320(DI)
-	VMOVUPS Z12, 384(DI)
-	VMOVUPS Z14, 448(DI)
-	VMOVUPS Z16, 512(DI)
-	VMOVUPS Z18, 576(DI)
-	VMOVUPS Z20, 640(DI)
-	VMOVUPS Z22, 704(DI)
-	VMOVUPS Z24, 768(DI)
-	VMOVUPS Z26, 832(DI)
-	VMOVUPS Z1, (DI)(R8*1)
-	VMOVUPS Z3, 64(DI)(R8*1)
-	VMOVUPS Z5, 128(DI)(R8*1)
-	VMOVUPS Z7, 192(DI)(R8*1)
-	VMOVUPS Z9, 256(DI)(R8*1)
-	VMOVUPS Z11, 320(DI)(R8*1)
-	VMOVUPS Z13, 384(DI)(R8*1)
-	VMOVUPS Z15, 448(DI)(R8*1)
-	VMOVUPS Z17, 512(DI)(R8*1)
-	VMOVUPS Z19, 576(DI)(R8*1)
-	VMOVUPS Z21, 640(DI)(R8*1)
-	VMOVUPS Z23, 704(DI)(R8*1)
-	VMOVUPS Z25, 768(DI)(R8*1)
-	VMOVUPS Z27, 832(DI)(R8*1)
-	DECQ    tiles+80(FP)
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS Z6, 192(AX)
+	VMOVUPS Z8, 256(AX)
+	VMOVUPS Z10, 320(AX)
+	VMOVUPS Z12, 384(AX)
+	VMOVUPS Z14, 448(AX)
+	VMOVUPS Z16, 512(AX)
+	VMOVUPS Z18, 576(AX)
+	VMOVUPS Z20, 640(AX)
+	VMOVUPS Z22, 704(AX)
+	VMOVUPS Z24, 768(AX)
+	VMOVUPS Z26, 832(AX)
+	VMOVUPS Z1, (AX)(CX*1)
+	VMOVUPS Z3, 64(AX)(CX*1)
+	VMOVUPS Z5, 128(AX)(CX*1)
+	VMOVUPS Z7, 192(AX)(CX*1)
+	VMOVUPS Z9, 256(AX)(CX*1)
+	VMOVUPS Z11, 320(AX)(CX*1)
+	VMOVUPS Z13, 384(AX)(CX*1)
+	VMOVUPS Z15, 448(AX)(CX*1)
+	VMOVUPS Z17, 512(AX)(CX*1)
+	VMOVUPS Z19, 576(AX)(CX*1)
+	VMOVUPS Z21, 640(AX)(CX*1)
+	VMOVUPS Z23, 704(AX)(CX*1)
+	VMOVUPS Z25, 768(AX)(CX*1)
+	VMOVUPS Z27, 832(AX)(CX*1)
+	DECQ    tiles+104(FP)
 	JNE     tile
 	VZEROUPPER
 	RET
@@ -28946,6 +29981,25 @@ pixel:
 	ADDQ    BX, DX
 	DECQ    SI
 	JNE     pixel
+	VZEROUPPER
+	RET
+
+// func addPairsAVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·addPairsAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+pixel:
+	VPMOVZXWD (CX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VADDPS    (AX), Z0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	DECQ      DX
+	JNE       pixel
 	VZEROUPPER
 	RET
 

@@ -122,6 +122,7 @@ func multiplyBytes(t *Tile) {
 	per := 4 / of // blocks of places in a block of bytes
 	_, _ = t.A[(t.Blocks-1)*t.JumpA+(per-1)*t.JumpA/per+t.Rows*lanes-1], t.B[(t.Blocks*lanes-1)*pixelPanel+t.N*lanes-1]
 	_, _, _, _ = start[t.N*lanes-1], scale[t.N*lanes-1], bias[t.N*lanes-1], t.C[(t.N-1)*t.JumpC+t.Rows*lanes-1]
+	ahead := t.Ahead.or(t.C, t.JumpC, t.Rows)
 	kernels, most, done := &have.Bytes[of/2-1], have.TilePixels, 0
 	for _, vectors, _ := spread(1, 0); kernels[most][vectors] == none; {
 		most--
@@ -136,7 +137,7 @@ func multiplyBytes(t *Tile) {
 			}
 			for j := 0; j < t.N; j += step {
 				at := j * lanes
-				kernels[rows][vectors].run(per*t.Blocks, &t.A[done], t.JumpA/per, &t.B[at*of/4], &start[at], &t.C[j*t.JumpC+done], apart, &scale[at], &bias[at], !t.First, t.Last, t.Floor, tiles)
+				kernels[rows][vectors].run(per*t.Blocks, &t.A[done], t.JumpA/per, &t.B[at*of/4], &start[at], &t.C[j*t.JumpC+done], apart, &ahead.At[done], ahead.Jump, ahead.Beside, &scale[at], &bias[at], !t.First, t.Last, t.Floor, tiles)
 			}
 			done += tiles * rows * lanes
 		}

@@ -128,6 +128,7 @@ type Tile struct {
 	Bias   []float32 // of the 32 channels
 	C      []float32
 	JumpC  int
+	Ahead  Ahead
 	Rows   int // pixels
 	N      int
 	// First tiles begin with Bias, unless Add is set, which adds to what C holds. Others go on with what the tile before has left in C; Last ones make results.
@@ -153,5 +154,5 @@ func (f Factors) Multiply(t *Tile) {
 	if f.kind == pairs && !HasPairs() {
 		factors, per = halves, PairBlock/isa.BlockLanes
 	}
-	pixelKernel(factors, per*t.Blocks, t.A, t.JumpA/per, t.B, start, t.C, t.JumpC, t.Rows, t.N, accumulate, floor)
+	pixelKernel(factors, per*t.Blocks, t.A, t.JumpA/per, t.B, start, t.C, t.JumpC, t.Ahead, t.Rows, t.N, accumulate, floor)
 }

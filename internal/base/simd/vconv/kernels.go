@@ -20,6 +20,7 @@ type kernels struct {
 	ToBytes     [2]toBytes       // by of
 	ToWhole     toWhole
 	RoundPixels roundPixels
+	AddPairs    addPairs
 	RoundRows   roundRows
 	PixelSums   [2][9][5]pixelSums   // by factors, rows, vectors
 	Offsets     [15][5]offsets       // by pixels, vectors
@@ -55,6 +56,9 @@ type toWhole uint8
 
 // roundPixels rounds two blocks of channels of n pixels to such pairs.
 type roundPixels uint8
+
+// addPairs adds a block of channels of n pixels of such pairs.
+type addPairs uint8
 
 // roundRows rounds n pairs of neighbouring pixels to such pairs, channel by channel.
 type roundRows uint8

@@ -172,6 +172,9 @@ func avx512(t *kernels) {
 		t.RoundPixels = 1 // roundPixelsAVX512
 	}
 	if isa.HasBFloat16() {
+		t.AddPairs = 1 // addPairsAVX512
+	}
+	if isa.HasBFloat16() {
 		t.RoundRows = 1 // roundRowsAVX512
 	}
 	t.PixelSums[0][8][1] = 1 // pixelSums8x1AVX512
@@ -362,812 +365,812 @@ func avx2(t *kernels) {
 }
 
 //go:noescape
-func pixels1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pairs14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pairs14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves1x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves1x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves2x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves2x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
-func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
+func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int) {
 	switch number {
 	case 1:
-		pixels1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 2:
-		pixels2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 3:
-		pixels3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 4:
-		pixels4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 5:
-		pixels5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 6:
-		pixels6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 7:
-		pixels7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 8:
-		pixels8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 9:
-		pixels9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 10:
-		pixels10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 11:
-		pixels11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 12:
-		pixels12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 13:
-		pixels13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 14:
-		pixels14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 15:
-		pixels1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 16:
-		pixels2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 17:
-		pixels3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 18:
-		pixels4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 19:
-		pixels5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 20:
-		pixels6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 21:
-		pixels7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 22:
-		pixels8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 23:
-		pixels9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 24:
-		pixels10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 25:
-		pixels11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 26:
-		pixels12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 27:
-		pixels13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 28:
-		pixels14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 29:
-		pairs1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 30:
-		pairs2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 31:
-		pairs3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 32:
-		pairs4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 33:
-		pairs5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 34:
-		pairs6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 35:
-		pairs7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 36:
-		pairs8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 37:
-		pairs9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 38:
-		pairs10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 39:
-		pairs11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 40:
-		pairs12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 41:
-		pairs13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 42:
-		pairs14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 43:
-		pairs1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 44:
-		pairs2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 45:
-		pairs3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 46:
-		pairs4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 47:
-		pairs5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 48:
-		pairs6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 49:
-		pairs7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 50:
-		pairs8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 51:
-		pairs9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 52:
-		pairs10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 53:
-		pairs11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 54:
-		pairs12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 55:
-		pairs13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 56:
-		pairs14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pairs14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 57:
-		halves1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 58:
-		halves2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 59:
-		halves3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 60:
-		halves4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 61:
-		halves5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 62:
-		halves6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 63:
-		halves7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 64:
-		halves8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 65:
-		halves9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 66:
-		halves10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 67:
-		halves11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 68:
-		halves12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 69:
-		halves13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 70:
-		halves14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 71:
-		halves1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 72:
-		halves2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 73:
-		halves3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 74:
-		halves4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 75:
-		halves5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 76:
-		halves6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 77:
-		halves7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 78:
-		halves8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 79:
-		halves9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 80:
-		halves10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 81:
-		halves11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 82:
-		halves12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 83:
-		halves13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 84:
-		halves14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 85:
-		pixels1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 86:
-		pixels2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 87:
-		pixels3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 88:
-		pixels4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 89:
-		pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 90:
-		pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 91:
-		halves1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 92:
-		halves2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 93:
-		halves3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 94:
-		halves4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 95:
-		halves5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 96:
-		halves6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 97:
-		halves1x4AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves1x4AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 98:
-		halves2x4AVX2(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves2x4AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	}
 }
 
 //go:noescape
-func words1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes1x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes2x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes3x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes4x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes5x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes6x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes7x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes8x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes9x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes10x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes11x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes12x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes13x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes14x1AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes1x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes2x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes3x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes4x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes5x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes6x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes7x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes8x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes9x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes10x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes11x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes12x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes13x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes14x2AVX512(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words1x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words2x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words3x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words4x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words5x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words6x2AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words1x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words1x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func words2x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func words2x4AVX2(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
-func (number bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
+func (number bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
 	switch number {
 	case 1:
-		words1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 2:
-		words2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 3:
-		words3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 4:
-		words4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 5:
-		words5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 6:
-		words6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 7:
-		words7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 8:
-		words8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 9:
-		words9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 10:
-		words10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 11:
-		words11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 12:
-		words12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 13:
-		words13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 14:
-		words1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 15:
-		words2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 16:
-		words3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 17:
-		words4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 18:
-		words5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 19:
-		words6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 20:
-		words7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 21:
-		words8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 22:
-		words9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 23:
-		words10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 24:
-		words11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 25:
-		words12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 26:
-		words13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 27:
-		bytes1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes1x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 28:
-		bytes2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes2x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 29:
-		bytes3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes3x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 30:
-		bytes4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes4x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 31:
-		bytes5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes5x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 32:
-		bytes6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes6x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 33:
-		bytes7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes7x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 34:
-		bytes8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes8x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 35:
-		bytes9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes9x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 36:
-		bytes10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes10x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 37:
-		bytes11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes11x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 38:
-		bytes12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes12x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 39:
-		bytes13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes13x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 40:
-		bytes14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes14x1AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 41:
-		bytes1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes1x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 42:
-		bytes2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes2x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 43:
-		bytes3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes3x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 44:
-		bytes4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes4x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 45:
-		bytes5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes5x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 46:
-		bytes6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes6x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 47:
-		bytes7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes7x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 48:
-		bytes8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes8x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 49:
-		bytes9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes9x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 50:
-		bytes10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes10x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 51:
-		bytes11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes11x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 52:
-		bytes12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes12x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 53:
-		bytes13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes13x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 54:
-		bytes14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes14x2AVX512(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 55:
-		words1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words1x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 56:
-		words2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words2x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 57:
-		words3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words3x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 58:
-		words4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words4x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 59:
-		words5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words5x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 60:
-		words6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words6x2AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 61:
-		words1x4AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words1x4AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 62:
-		words2x4AVX2(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		words2x4AVX2(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	}
 }
 
@@ -1213,6 +1216,16 @@ func (number roundPixels) run(dst, low, high *float32, step, n int) {
 	switch number {
 	case 1:
 		roundPixelsAVX512(dst, low, high, step, n)
+	}
+}
+
+//go:noescape
+func addPairsAVX512(dst, src *float32, n int)
+
+func (number addPairs) run(dst, src *float32, n int) {
+	switch number {
+	case 1:
+		addPairsAVX512(dst, src, n)
 	}
 }
 

@@ -72,87 +72,87 @@ func neon(t *kernels) {
 }
 
 //go:noescape
-func pixels1x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels1x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels2x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels2x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels3x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels3x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func pixels5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func pixels5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves1x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves1x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves2x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves2x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves3x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves3x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
 //go:noescape
-func halves5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int)
+func halves5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int)
 
-func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
+func (number pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int) {
 	switch number {
 	case 1:
-		pixels1x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels1x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 2:
-		pixels2x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels2x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 3:
-		pixels3x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels3x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 4:
-		pixels4x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels4x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 5:
-		pixels5x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		pixels5x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 6:
-		halves1x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves1x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 7:
-		halves2x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves2x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 8:
-		halves3x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves3x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 9:
-		halves4x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves4x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	case 10:
-		halves5x4NEON(blocks, a, jumpA, b, start, c, jumpC, accumulate, floor, tiles)
+		halves5x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, accumulate, floor, tiles)
 	}
 }
 
 //go:noescape
-func bytes1x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes1x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes2x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes2x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes3x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes3x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes4x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
 //go:noescape
-func bytes5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int)
+func bytes5x4NEON(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int)
 
-func (number bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
+func (number bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
 	switch number {
 	case 1:
-		bytes1x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes1x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 2:
-		bytes2x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes2x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 3:
-		bytes3x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes3x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 4:
-		bytes4x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes4x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	case 5:
-		bytes5x4NEON(blocks, a, jumpA, b, start, c, jumpC, scale, bias, accumulate, last, floor, tiles)
+		bytes5x4NEON(blocks, a, jumpA, b, start, c, jumpC, ahead, jumpAhead, beside, scale, bias, accumulate, last, floor, tiles)
 	}
 }
 
@@ -177,6 +177,8 @@ func (number toWhole) run(dst, src *float32, n int, with *float32) {
 }
 
 func (roundPixels) run(dst, low, high *float32, step, n int) {}
+
+func (addPairs) run(dst, src *float32, n int) {}
 
 func (roundRows) run(dst, src *float32, n int) {}
 

@@ -4,10 +4,10 @@
 
 package vconv
 
-func (pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, accumulate, floor bool, tiles int) {
+func (pixels) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, accumulate, floor bool, tiles int) {
 }
 
-func (bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
+func (bytes) run(blocks int, a *float32, jumpA int, b, start, c *float32, jumpC int, ahead *float32, jumpAhead, beside int, scale, bias *float32, accumulate, last, floor bool, tiles int) {
 }
 
 func (toBytes) run(dst, src *float32, n int, with *float32) {}
@@ -15,6 +15,8 @@ func (toBytes) run(dst, src *float32, n int, with *float32) {}
 func (toWhole) run(dst, src *float32, n int, with *float32) {}
 
 func (roundPixels) run(dst, low, high *float32, step, n int) {}
+
+func (addPairs) run(dst, src *float32, n int) {}
 
 func (roundRows) run(dst, src *float32, n int) {}
 

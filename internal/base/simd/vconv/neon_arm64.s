@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func pixels1x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·pixels1x4NEON(SB), NOSPLIT, $0-72
+// func pixels1x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·pixels1x4NEON(SB), NOSPLIT, $0-96
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -11,22 +11,16 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	ADD $64, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000040, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $64, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F4
@@ -58,27 +52,33 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000040, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4e3fd400 // FADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4e3fd421 // FADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4e3fd442 // FADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4e3fd463 // FADD4S V3, V3, 31
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	WORD $0x6ea0e49f // FCMGT4S V31, V4, 0
@@ -91,16 +91,16 @@ rectify:
 	WORD $0x6ebf1c83 // BIT16B V3, V4, 31
 
 write:
-	FSTPQ (F0, F1), (R7)
-	FSTPQ (F2, F3), 32(R7)
-	MOVD tiles+64(FP), R26
+	FSTPQ (F0, F1), (R0)
+	FSTPQ (F2, F3), 32(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
-// func pixels2x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·pixels2x4NEON(SB), NOSPLIT, $0-72
+// func pixels2x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·pixels2x4NEON(SB), NOSPLIT, $0-96
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -108,10 +108,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -120,14 +117,11 @@ tile:
 	WORD $0x4ea31c67 // ORR16B V7, V3, 3
 	ADD $128, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000080, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $128, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F8
@@ -176,35 +170,41 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000080, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4e3fd400 // FADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4e3fd421 // FADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4e3fd442 // FADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4e3fd463 // FADD4S V3, V3, 31
-	FMOVQ 64(R7), F31
+	FMOVQ 64(R0), F31
 	WORD $0x4e3fd484 // FADD4S V4, V4, 31
-	FMOVQ 80(R7), F31
+	FMOVQ 80(R0), F31
 	WORD $0x4e3fd4a5 // FADD4S V5, V5, 31
-	FMOVQ 96(R7), F31
+	FMOVQ 96(R0), F31
 	WORD $0x4e3fd4c6 // FADD4S V6, V6, 31
-	FMOVQ 112(R7), F31
+	FMOVQ 112(R0), F31
 	WORD $0x4e3fd4e7 // FADD4S V7, V7, 31
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e281d08 // EOR16B V8, V8, 8
 	WORD $0x6ea0e51f // FCMGT4S V31, V8, 0
@@ -225,22 +225,22 @@ rectify:
 	WORD $0x6ebf1d07 // BIT16B V7, V8, 31
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	MOVD tiles+64(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
-// func pixels3x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·pixels3x4NEON(SB), NOSPLIT, $0-72
+// func pixels3x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·pixels3x4NEON(SB), NOSPLIT, $0-96
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -248,10 +248,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -264,14 +261,11 @@ tile:
 	WORD $0x4ea31c6b // ORR16B V11, V3, 3
 	ADD $192, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x000000c0, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $192, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F12
@@ -337,43 +331,49 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x000000c0, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4e3fd400 // FADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4e3fd421 // FADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4e3fd442 // FADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4e3fd463 // FADD4S V3, V3, 31
-	FMOVQ 64(R7), F31
+	FMOVQ 64(R0), F31
 	WORD $0x4e3fd484 // FADD4S V4, V4, 31
-	FMOVQ 80(R7), F31
+	FMOVQ 80(R0), F31
 	WORD $0x4e3fd4a5 // FADD4S V5, V5, 31
-	FMOVQ 96(R7), F31
+	FMOVQ 96(R0), F31
 	WORD $0x4e3fd4c6 // FADD4S V6, V6, 31
-	FMOVQ 112(R7), F31
+	FMOVQ 112(R0), F31
 	WORD $0x4e3fd4e7 // FADD4S V7, V7, 31
-	FMOVQ 128(R7), F31
+	FMOVQ 128(R0), F31
 	WORD $0x4e3fd508 // FADD4S V8, V8, 31
-	FMOVQ 144(R7), F31
+	FMOVQ 144(R0), F31
 	WORD $0x4e3fd529 // FADD4S V9, V9, 31
-	FMOVQ 160(R7), F31
+	FMOVQ 160(R0), F31
 	WORD $0x4e3fd54a // FADD4S V10, V10, 31
-	FMOVQ 176(R7), F31
+	FMOVQ 176(R0), F31
 	WORD $0x4e3fd56b // FADD4S V11, V11, 31
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e2c1d8c // EOR16B V12, V12, 12
 	WORD $0x6ea0e59f // FCMGT4S V31, V12, 0
@@ -402,26 +402,26 @@ rectify:
 	WORD $0x6ebf1d8b // BIT16B V11, V12, 31
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F8, 128(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F9, 144(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F10, 160(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	FMOVQ F11, 176(R7)
-	MOVD tiles+64(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F8, 128(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F9, 144(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F10, 160(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	FMOVQ F11, 176(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
-// func pixels4x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·pixels4x4NEON(SB), NOSPLIT, $0-72
+// func pixels4x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·pixels4x4NEON(SB), NOSPLIT, $0-96
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -429,10 +429,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -449,14 +446,11 @@ tile:
 	WORD $0x4ea31c6f // ORR16B V15, V3, 3
 	ADD $256, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000100, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $256, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F16
@@ -539,51 +533,57 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000100, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4e3fd400 // FADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4e3fd421 // FADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4e3fd442 // FADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4e3fd463 // FADD4S V3, V3, 31
-	FMOVQ 64(R7), F31
+	FMOVQ 64(R0), F31
 	WORD $0x4e3fd484 // FADD4S V4, V4, 31
-	FMOVQ 80(R7), F31
+	FMOVQ 80(R0), F31
 	WORD $0x4e3fd4a5 // FADD4S V5, V5, 31
-	FMOVQ 96(R7), F31
+	FMOVQ 96(R0), F31
 	WORD $0x4e3fd4c6 // FADD4S V6, V6, 31
-	FMOVQ 112(R7), F31
+	FMOVQ 112(R0), F31
 	WORD $0x4e3fd4e7 // FADD4S V7, V7, 31
-	FMOVQ 128(R7), F31
+	FMOVQ 128(R0), F31
 	WORD $0x4e3fd508 // FADD4S V8, V8, 31
-	FMOVQ 144(R7), F31
+	FMOVQ 144(R0), F31
 	WORD $0x4e3fd529 // FADD4S V9, V9, 31
-	FMOVQ 160(R7), F31
+	FMOVQ 160(R0), F31
 	WORD $0x4e3fd54a // FADD4S V10, V10, 31
-	FMOVQ 176(R7), F31
+	FMOVQ 176(R0), F31
 	WORD $0x4e3fd56b // FADD4S V11, V11, 31
-	FMOVQ 192(R7), F31
+	FMOVQ 192(R0), F31
 	WORD $0x4e3fd58c // FADD4S V12, V12, 31
-	FMOVQ 208(R7), F31
+	FMOVQ 208(R0), F31
 	WORD $0x4e3fd5ad // FADD4S V13, V13, 31
-	FMOVQ 224(R7), F31
+	FMOVQ 224(R0), F31
 	WORD $0x4e3fd5ce // FADD4S V14, V14, 31
-	FMOVQ 240(R7), F31
+	FMOVQ 240(R0), F31
 	WORD $0x4e3fd5ef // FADD4S V15, V15, 31
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e301e10 // EOR16B V16, V16, 16
 	WORD $0x6ea0e61f // FCMGT4S V31, V16, 0
@@ -620,30 +620,30 @@ rectify:
 	WORD $0x6ebf1e0f // BIT16B V15, V16, 31
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F8, 128(R7)
-	FMOVQ F12, 192(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F9, 144(R7)
-	FMOVQ F13, 208(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F10, 160(R7)
-	FMOVQ F14, 224(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	FMOVQ F11, 176(R7)
-	FMOVQ F15, 240(R7)
-	MOVD tiles+64(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F8, 128(R0)
+	FMOVQ F12, 192(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F9, 144(R0)
+	FMOVQ F13, 208(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F10, 160(R0)
+	FMOVQ F14, 224(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	FMOVQ F11, 176(R0)
+	FMOVQ F15, 240(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
-// func pixels5x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·pixels5x4NEON(SB), NOSPLIT, $0-72
+// func pixels5x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·pixels5x4NEON(SB), NOSPLIT, $0-96
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -651,10 +651,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -675,14 +672,11 @@ tile:
 	WORD $0x4ea31c73 // ORR16B V19, V3, 3
 	ADD $320, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000140, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $320, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F20
@@ -783,59 +777,65 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000080, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000140, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4e3fd400 // FADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4e3fd421 // FADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4e3fd442 // FADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4e3fd463 // FADD4S V3, V3, 31
-	FMOVQ 64(R7), F31
+	FMOVQ 64(R0), F31
 	WORD $0x4e3fd484 // FADD4S V4, V4, 31
-	FMOVQ 80(R7), F31
+	FMOVQ 80(R0), F31
 	WORD $0x4e3fd4a5 // FADD4S V5, V5, 31
-	FMOVQ 96(R7), F31
+	FMOVQ 96(R0), F31
 	WORD $0x4e3fd4c6 // FADD4S V6, V6, 31
-	FMOVQ 112(R7), F31
+	FMOVQ 112(R0), F31
 	WORD $0x4e3fd4e7 // FADD4S V7, V7, 31
-	FMOVQ 128(R7), F31
+	FMOVQ 128(R0), F31
 	WORD $0x4e3fd508 // FADD4S V8, V8, 31
-	FMOVQ 144(R7), F31
+	FMOVQ 144(R0), F31
 	WORD $0x4e3fd529 // FADD4S V9, V9, 31
-	FMOVQ 160(R7), F31
+	FMOVQ 160(R0), F31
 	WORD $0x4e3fd54a // FADD4S V10, V10, 31
-	FMOVQ 176(R7), F31
+	FMOVQ 176(R0), F31
 	WORD $0x4e3fd56b // FADD4S V11, V11, 31
-	FMOVQ 192(R7), F31
+	FMOVQ 192(R0), F31
 	WORD $0x4e3fd58c // FADD4S V12, V12, 31
-	FMOVQ 208(R7), F31
+	FMOVQ 208(R0), F31
 	WORD $0x4e3fd5ad // FADD4S V13, V13, 31
-	FMOVQ 224(R7), F31
+	FMOVQ 224(R0), F31
 	WORD $0x4e3fd5ce // FADD4S V14, V14, 31
-	FMOVQ 240(R7), F31
+	FMOVQ 240(R0), F31
 	WORD $0x4e3fd5ef // FADD4S V15, V15, 31
-	FMOVQ 256(R7), F31
+	FMOVQ 256(R0), F31
 	WORD $0x4e3fd610 // FADD4S V16, V16, 31
-	FMOVQ 272(R7), F31
+	FMOVQ 272(R0), F31
 	WORD $0x4e3fd631 // FADD4S V17, V17, 31
-	FMOVQ 288(R7), F31
+	FMOVQ 288(R0), F31
 	WORD $0x4e3fd652 // FADD4S V18, V18, 31
-	FMOVQ 304(R7), F31
+	FMOVQ 304(R0), F31
 	WORD $0x4e3fd673 // FADD4S V19, V19, 31
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e341e94 // EOR16B V20, V20, 20
 	WORD $0x6ea0e69f // FCMGT4S V31, V20, 0
@@ -880,34 +880,34 @@ rectify:
 	WORD $0x6ebf1e93 // BIT16B V19, V20, 31
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F8, 128(R7)
-	FMOVQ F12, 192(R7)
-	FMOVQ F16, 256(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F9, 144(R7)
-	FMOVQ F13, 208(R7)
-	FMOVQ F17, 272(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F10, 160(R7)
-	FMOVQ F14, 224(R7)
-	FMOVQ F18, 288(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	FMOVQ F11, 176(R7)
-	FMOVQ F15, 240(R7)
-	FMOVQ F19, 304(R7)
-	MOVD tiles+64(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F8, 128(R0)
+	FMOVQ F12, 192(R0)
+	FMOVQ F16, 256(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F9, 144(R0)
+	FMOVQ F13, 208(R0)
+	FMOVQ F17, 272(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F10, 160(R0)
+	FMOVQ F14, 224(R0)
+	FMOVQ F18, 288(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	FMOVQ F11, 176(R0)
+	FMOVQ F15, 240(R0)
+	FMOVQ F19, 304(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
-// func halves1x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·halves1x4NEON(SB), NOSPLIT, $0-72
+// func halves1x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·halves1x4NEON(SB), NOSPLIT, $0-96
 	MOVD $c4_ffff0000<>(SB), R16
 	FMOVQ (R16), F31
 
@@ -917,22 +917,16 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	ADD $64, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000040, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $64, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F4
@@ -988,27 +982,33 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000100, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000040, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F30
+	FMOVQ (R0), F30
 	WORD $0x4e3ed400 // FADD4S V0, V0, 30
-	FMOVQ 16(R7), F30
+	FMOVQ 16(R0), F30
 	WORD $0x4e3ed421 // FADD4S V1, V1, 30
-	FMOVQ 32(R7), F30
+	FMOVQ 32(R0), F30
 	WORD $0x4e3ed442 // FADD4S V2, V2, 30
-	FMOVQ 48(R7), F30
+	FMOVQ 48(R0), F30
 	WORD $0x4e3ed463 // FADD4S V3, V3, 30
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	WORD $0x6ea0e49e // FCMGT4S V30, V4, 0
@@ -1021,11 +1021,11 @@ rectify:
 	WORD $0x6ebe1c83 // BIT16B V3, V4, 30
 
 write:
-	FSTPQ (F0, F1), (R7)
-	FSTPQ (F2, F3), 32(R7)
-	MOVD tiles+64(FP), R26
+	FSTPQ (F0, F1), (R0)
+	FSTPQ (F2, F3), 32(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
@@ -1035,8 +1035,8 @@ DATA c4_ffff0000<>+8(SB)/4, $0xffff0000
 DATA c4_ffff0000<>+12(SB)/4, $0xffff0000
 GLOBL c4_ffff0000<>(SB), RODATA|NOPTR, $16
 
-// func halves2x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·halves2x4NEON(SB), NOSPLIT, $0-72
+// func halves2x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·halves2x4NEON(SB), NOSPLIT, $0-96
 	MOVD $c4_ffff0000<>(SB), R16
 	FMOVQ (R16), F31
 
@@ -1046,10 +1046,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -1058,14 +1055,11 @@ tile:
 	WORD $0x4ea31c67 // ORR16B V7, V3, 3
 	ADD $128, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000080, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $128, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F8
@@ -1138,35 +1132,41 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000100, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000080, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F30
+	FMOVQ (R0), F30
 	WORD $0x4e3ed400 // FADD4S V0, V0, 30
-	FMOVQ 16(R7), F30
+	FMOVQ 16(R0), F30
 	WORD $0x4e3ed421 // FADD4S V1, V1, 30
-	FMOVQ 32(R7), F30
+	FMOVQ 32(R0), F30
 	WORD $0x4e3ed442 // FADD4S V2, V2, 30
-	FMOVQ 48(R7), F30
+	FMOVQ 48(R0), F30
 	WORD $0x4e3ed463 // FADD4S V3, V3, 30
-	FMOVQ 64(R7), F30
+	FMOVQ 64(R0), F30
 	WORD $0x4e3ed484 // FADD4S V4, V4, 30
-	FMOVQ 80(R7), F30
+	FMOVQ 80(R0), F30
 	WORD $0x4e3ed4a5 // FADD4S V5, V5, 30
-	FMOVQ 96(R7), F30
+	FMOVQ 96(R0), F30
 	WORD $0x4e3ed4c6 // FADD4S V6, V6, 30
-	FMOVQ 112(R7), F30
+	FMOVQ 112(R0), F30
 	WORD $0x4e3ed4e7 // FADD4S V7, V7, 30
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e281d08 // EOR16B V8, V8, 8
 	WORD $0x6ea0e51e // FCMGT4S V30, V8, 0
@@ -1187,22 +1187,22 @@ rectify:
 	WORD $0x6ebe1d07 // BIT16B V7, V8, 30
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	MOVD tiles+64(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
-// func halves3x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·halves3x4NEON(SB), NOSPLIT, $0-72
+// func halves3x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·halves3x4NEON(SB), NOSPLIT, $0-96
 	MOVD $c4_ffff0000<>(SB), R16
 	FMOVQ (R16), F31
 
@@ -1212,10 +1212,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -1228,14 +1225,11 @@ tile:
 	WORD $0x4ea31c6b // ORR16B V11, V3, 3
 	ADD $192, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x000000c0, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $192, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F12
@@ -1325,43 +1319,49 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000100, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x000000c0, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F30
+	FMOVQ (R0), F30
 	WORD $0x4e3ed400 // FADD4S V0, V0, 30
-	FMOVQ 16(R7), F30
+	FMOVQ 16(R0), F30
 	WORD $0x4e3ed421 // FADD4S V1, V1, 30
-	FMOVQ 32(R7), F30
+	FMOVQ 32(R0), F30
 	WORD $0x4e3ed442 // FADD4S V2, V2, 30
-	FMOVQ 48(R7), F30
+	FMOVQ 48(R0), F30
 	WORD $0x4e3ed463 // FADD4S V3, V3, 30
-	FMOVQ 64(R7), F30
+	FMOVQ 64(R0), F30
 	WORD $0x4e3ed484 // FADD4S V4, V4, 30
-	FMOVQ 80(R7), F30
+	FMOVQ 80(R0), F30
 	WORD $0x4e3ed4a5 // FADD4S V5, V5, 30
-	FMOVQ 96(R7), F30
+	FMOVQ 96(R0), F30
 	WORD $0x4e3ed4c6 // FADD4S V6, V6, 30
-	FMOVQ 112(R7), F30
+	FMOVQ 112(R0), F30
 	WORD $0x4e3ed4e7 // FADD4S V7, V7, 30
-	FMOVQ 128(R7), F30
+	FMOVQ 128(R0), F30
 	WORD $0x4e3ed508 // FADD4S V8, V8, 30
-	FMOVQ 144(R7), F30
+	FMOVQ 144(R0), F30
 	WORD $0x4e3ed529 // FADD4S V9, V9, 30
-	FMOVQ 160(R7), F30
+	FMOVQ 160(R0), F30
 	WORD $0x4e3ed54a // FADD4S V10, V10, 30
-	FMOVQ 176(R7), F30
+	FMOVQ 176(R0), F30
 	WORD $0x4e3ed56b // FADD4S V11, V11, 30
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e2c1d8c // EOR16B V12, V12, 12
 	WORD $0x6ea0e59e // FCMGT4S V30, V12, 0
@@ -1390,26 +1390,26 @@ rectify:
 	WORD $0x6ebe1d8b // BIT16B V11, V12, 30
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F8, 128(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F9, 144(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F10, 160(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	FMOVQ F11, 176(R7)
-	MOVD tiles+64(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F8, 128(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F9, 144(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F10, 160(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	FMOVQ F11, 176(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
-// func halves4x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·halves4x4NEON(SB), NOSPLIT, $0-72
+// func halves4x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·halves4x4NEON(SB), NOSPLIT, $0-96
 	MOVD $c4_ffff0000<>(SB), R16
 	FMOVQ (R16), F31
 
@@ -1419,10 +1419,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -1439,14 +1436,11 @@ tile:
 	WORD $0x4ea31c6f // ORR16B V15, V3, 3
 	ADD $256, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000100, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $256, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F16
@@ -1553,51 +1547,57 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000100, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000100, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F30
+	FMOVQ (R0), F30
 	WORD $0x4e3ed400 // FADD4S V0, V0, 30
-	FMOVQ 16(R7), F30
+	FMOVQ 16(R0), F30
 	WORD $0x4e3ed421 // FADD4S V1, V1, 30
-	FMOVQ 32(R7), F30
+	FMOVQ 32(R0), F30
 	WORD $0x4e3ed442 // FADD4S V2, V2, 30
-	FMOVQ 48(R7), F30
+	FMOVQ 48(R0), F30
 	WORD $0x4e3ed463 // FADD4S V3, V3, 30
-	FMOVQ 64(R7), F30
+	FMOVQ 64(R0), F30
 	WORD $0x4e3ed484 // FADD4S V4, V4, 30
-	FMOVQ 80(R7), F30
+	FMOVQ 80(R0), F30
 	WORD $0x4e3ed4a5 // FADD4S V5, V5, 30
-	FMOVQ 96(R7), F30
+	FMOVQ 96(R0), F30
 	WORD $0x4e3ed4c6 // FADD4S V6, V6, 30
-	FMOVQ 112(R7), F30
+	FMOVQ 112(R0), F30
 	WORD $0x4e3ed4e7 // FADD4S V7, V7, 30
-	FMOVQ 128(R7), F30
+	FMOVQ 128(R0), F30
 	WORD $0x4e3ed508 // FADD4S V8, V8, 30
-	FMOVQ 144(R7), F30
+	FMOVQ 144(R0), F30
 	WORD $0x4e3ed529 // FADD4S V9, V9, 30
-	FMOVQ 160(R7), F30
+	FMOVQ 160(R0), F30
 	WORD $0x4e3ed54a // FADD4S V10, V10, 30
-	FMOVQ 176(R7), F30
+	FMOVQ 176(R0), F30
 	WORD $0x4e3ed56b // FADD4S V11, V11, 30
-	FMOVQ 192(R7), F30
+	FMOVQ 192(R0), F30
 	WORD $0x4e3ed58c // FADD4S V12, V12, 30
-	FMOVQ 208(R7), F30
+	FMOVQ 208(R0), F30
 	WORD $0x4e3ed5ad // FADD4S V13, V13, 30
-	FMOVQ 224(R7), F30
+	FMOVQ 224(R0), F30
 	WORD $0x4e3ed5ce // FADD4S V14, V14, 30
-	FMOVQ 240(R7), F30
+	FMOVQ 240(R0), F30
 	WORD $0x4e3ed5ef // FADD4S V15, V15, 30
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e301e10 // EOR16B V16, V16, 16
 	WORD $0x6ea0e61e // FCMGT4S V30, V16, 0
@@ -1634,30 +1634,30 @@ rectify:
 	WORD $0x6ebe1e0f // BIT16B V15, V16, 30
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F8, 128(R7)
-	FMOVQ F12, 192(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F9, 144(R7)
-	FMOVQ F13, 208(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F10, 160(R7)
-	FMOVQ F14, 224(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	FMOVQ F11, 176(R7)
-	FMOVQ F15, 240(R7)
-	MOVD tiles+64(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F8, 128(R0)
+	FMOVQ F12, 192(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F9, 144(R0)
+	FMOVQ F13, 208(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F10, 160(R0)
+	FMOVQ F14, 224(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	FMOVQ F11, 176(R0)
+	FMOVQ F15, 240(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
-// func halves5x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, accumulate bool, floor bool, tiles int)
-TEXT ·halves5x4NEON(SB), NOSPLIT, $0-72
+// func halves5x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, accumulate bool, floor bool, tiles int)
+TEXT ·halves5x4NEON(SB), NOSPLIT, $0-96
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -1665,10 +1665,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -1689,14 +1686,11 @@ tile:
 	WORD $0x4ea31c73 // ORR16B V19, V3, 3
 	ADD $320, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000140, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $320, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F20
@@ -1837,59 +1831,65 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000100, R3
 	ADD $0x00000080, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+56(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000140, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+80(FP), R1
+	CMPW $0, R1
 	BEQ rectify
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4e3fd400 // FADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4e3fd421 // FADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4e3fd442 // FADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4e3fd463 // FADD4S V3, V3, 31
-	FMOVQ 64(R7), F31
+	FMOVQ 64(R0), F31
 	WORD $0x4e3fd484 // FADD4S V4, V4, 31
-	FMOVQ 80(R7), F31
+	FMOVQ 80(R0), F31
 	WORD $0x4e3fd4a5 // FADD4S V5, V5, 31
-	FMOVQ 96(R7), F31
+	FMOVQ 96(R0), F31
 	WORD $0x4e3fd4c6 // FADD4S V6, V6, 31
-	FMOVQ 112(R7), F31
+	FMOVQ 112(R0), F31
 	WORD $0x4e3fd4e7 // FADD4S V7, V7, 31
-	FMOVQ 128(R7), F31
+	FMOVQ 128(R0), F31
 	WORD $0x4e3fd508 // FADD4S V8, V8, 31
-	FMOVQ 144(R7), F31
+	FMOVQ 144(R0), F31
 	WORD $0x4e3fd529 // FADD4S V9, V9, 31
-	FMOVQ 160(R7), F31
+	FMOVQ 160(R0), F31
 	WORD $0x4e3fd54a // FADD4S V10, V10, 31
-	FMOVQ 176(R7), F31
+	FMOVQ 176(R0), F31
 	WORD $0x4e3fd56b // FADD4S V11, V11, 31
-	FMOVQ 192(R7), F31
+	FMOVQ 192(R0), F31
 	WORD $0x4e3fd58c // FADD4S V12, V12, 31
-	FMOVQ 208(R7), F31
+	FMOVQ 208(R0), F31
 	WORD $0x4e3fd5ad // FADD4S V13, V13, 31
-	FMOVQ 224(R7), F31
+	FMOVQ 224(R0), F31
 	WORD $0x4e3fd5ce // FADD4S V14, V14, 31
-	FMOVQ 240(R7), F31
+	FMOVQ 240(R0), F31
 	WORD $0x4e3fd5ef // FADD4S V15, V15, 31
-	FMOVQ 256(R7), F31
+	FMOVQ 256(R0), F31
 	WORD $0x4e3fd610 // FADD4S V16, V16, 31
-	FMOVQ 272(R7), F31
+	FMOVQ 272(R0), F31
 	WORD $0x4e3fd631 // FADD4S V17, V17, 31
-	FMOVQ 288(R7), F31
+	FMOVQ 288(R0), F31
 	WORD $0x4e3fd652 // FADD4S V18, V18, 31
-	FMOVQ 304(R7), F31
+	FMOVQ 304(R0), F31
 	WORD $0x4e3fd673 // FADD4S V19, V19, 31
 
 rectify:
-	MOVBU floor+57(FP), R0
-	CMPW $0, R0
+	MOVBU floor+81(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e341e94 // EOR16B V20, V20, 20
 	WORD $0x6ea0e69f // FCMGT4S V31, V20, 0
@@ -1934,34 +1934,34 @@ rectify:
 	WORD $0x6ebf1e93 // BIT16B V19, V20, 31
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F8, 128(R7)
-	FMOVQ F12, 192(R7)
-	FMOVQ F16, 256(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F9, 144(R7)
-	FMOVQ F13, 208(R7)
-	FMOVQ F17, 272(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F10, 160(R7)
-	FMOVQ F14, 224(R7)
-	FMOVQ F18, 288(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	FMOVQ F11, 176(R7)
-	FMOVQ F15, 240(R7)
-	FMOVQ F19, 304(R7)
-	MOVD tiles+64(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F8, 128(R0)
+	FMOVQ F12, 192(R0)
+	FMOVQ F16, 256(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F9, 144(R0)
+	FMOVQ F13, 208(R0)
+	FMOVQ F17, 272(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F10, 160(R0)
+	FMOVQ F14, 224(R0)
+	FMOVQ F18, 288(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	FMOVQ F11, 176(R0)
+	FMOVQ F15, 240(R0)
+	FMOVQ F19, 304(R0)
+	MOVD tiles+88(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+64(FP)
+	MOVD R26, tiles+88(FP)
 	BNE tile
 	RET
 
-// func bytes1x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-TEXT ·bytes1x4NEON(SB), NOSPLIT, $0-88
+// func bytes1x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+TEXT ·bytes1x4NEON(SB), NOSPLIT, $0-112
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -1969,22 +1969,16 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	ADD $64, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000040, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $64, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F4
@@ -2016,52 +2010,58 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+72(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000040, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+96(FP), R1
+	CMPW $0, R1
 	BEQ ended
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4ebf8400 // ADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4ebf8421 // ADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4ebf8442 // ADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4ebf8463 // ADD4S V3, V3, 31
 
 ended:
-	MOVBU last+73(FP), R0
-	CMPW $0, R0
+	MOVBU last+97(FP), R1
+	CMPW $0, R1
 	BEQ write
-	MOVD scale+56(FP), R0
-	MOVD bias+64(FP), R1
-	FMOVQ (R0), F4
-	FMOVQ (R1), F5
+	MOVD scale+80(FP), R1
+	MOVD bias+88(FP), R2
+	FMOVQ (R1), F4
+	FMOVQ (R2), F5
 	WORD $0x4e21d800 // SCVTF4S V0, V0
 	WORD $0x6e24dc00 // FMUL4S V0, V0, 4
 	WORD $0x4e25d400 // FADD4S V0, V0, 5
-	FMOVQ 16(R0), F4
-	FMOVQ 16(R1), F5
+	FMOVQ 16(R1), F4
+	FMOVQ 16(R2), F5
 	WORD $0x4e21d821 // SCVTF4S V1, V1
 	WORD $0x6e24dc21 // FMUL4S V1, V1, 4
 	WORD $0x4e25d421 // FADD4S V1, V1, 5
-	FMOVQ 32(R0), F4
-	FMOVQ 32(R1), F5
+	FMOVQ 32(R1), F4
+	FMOVQ 32(R2), F5
 	WORD $0x4e21d842 // SCVTF4S V2, V2
 	WORD $0x6e24dc42 // FMUL4S V2, V2, 4
 	WORD $0x4e25d442 // FADD4S V2, V2, 5
-	FMOVQ 48(R0), F4
-	FMOVQ 48(R1), F5
+	FMOVQ 48(R1), F4
+	FMOVQ 48(R2), F5
 	WORD $0x4e21d863 // SCVTF4S V3, V3
 	WORD $0x6e24dc63 // FMUL4S V3, V3, 4
 	WORD $0x4e25d463 // FADD4S V3, V3, 5
-	MOVBU floor+74(FP), R0
-	CMPW $0, R0
+	MOVBU floor+98(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e241c84 // EOR16B V4, V4, 4
 	WORD $0x6ea0e49f // FCMGT4S V31, V4, 0
@@ -2074,16 +2074,16 @@ ended:
 	WORD $0x6ebf1c83 // BIT16B V3, V4, 31
 
 write:
-	FSTPQ (F0, F1), (R7)
-	FSTPQ (F2, F3), 32(R7)
-	MOVD tiles+80(FP), R26
+	FSTPQ (F0, F1), (R0)
+	FSTPQ (F2, F3), 32(R0)
+	MOVD tiles+104(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+80(FP)
+	MOVD R26, tiles+104(FP)
 	BNE tile
 	RET
 
-// func bytes2x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-TEXT ·bytes2x4NEON(SB), NOSPLIT, $0-88
+// func bytes2x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+TEXT ·bytes2x4NEON(SB), NOSPLIT, $0-112
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -2091,10 +2091,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -2103,14 +2100,11 @@ tile:
 	WORD $0x4ea31c67 // ORR16B V7, V3, 3
 	ADD $128, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000080, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $128, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F8
@@ -2159,72 +2153,78 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+72(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000080, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+96(FP), R1
+	CMPW $0, R1
 	BEQ ended
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4ebf8400 // ADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4ebf8421 // ADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4ebf8442 // ADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4ebf8463 // ADD4S V3, V3, 31
-	FMOVQ 64(R7), F31
+	FMOVQ 64(R0), F31
 	WORD $0x4ebf8484 // ADD4S V4, V4, 31
-	FMOVQ 80(R7), F31
+	FMOVQ 80(R0), F31
 	WORD $0x4ebf84a5 // ADD4S V5, V5, 31
-	FMOVQ 96(R7), F31
+	FMOVQ 96(R0), F31
 	WORD $0x4ebf84c6 // ADD4S V6, V6, 31
-	FMOVQ 112(R7), F31
+	FMOVQ 112(R0), F31
 	WORD $0x4ebf84e7 // ADD4S V7, V7, 31
 
 ended:
-	MOVBU last+73(FP), R0
-	CMPW $0, R0
+	MOVBU last+97(FP), R1
+	CMPW $0, R1
 	BEQ write
-	MOVD scale+56(FP), R0
-	MOVD bias+64(FP), R1
-	FMOVQ (R0), F8
-	FMOVQ (R1), F9
+	MOVD scale+80(FP), R1
+	MOVD bias+88(FP), R2
+	FMOVQ (R1), F8
+	FMOVQ (R2), F9
 	WORD $0x4e21d800 // SCVTF4S V0, V0
 	WORD $0x6e28dc00 // FMUL4S V0, V0, 8
 	WORD $0x4e29d400 // FADD4S V0, V0, 9
 	WORD $0x4e21d884 // SCVTF4S V4, V4
 	WORD $0x6e28dc84 // FMUL4S V4, V4, 8
 	WORD $0x4e29d484 // FADD4S V4, V4, 9
-	FMOVQ 16(R0), F8
-	FMOVQ 16(R1), F9
+	FMOVQ 16(R1), F8
+	FMOVQ 16(R2), F9
 	WORD $0x4e21d821 // SCVTF4S V1, V1
 	WORD $0x6e28dc21 // FMUL4S V1, V1, 8
 	WORD $0x4e29d421 // FADD4S V1, V1, 9
 	WORD $0x4e21d8a5 // SCVTF4S V5, V5
 	WORD $0x6e28dca5 // FMUL4S V5, V5, 8
 	WORD $0x4e29d4a5 // FADD4S V5, V5, 9
-	FMOVQ 32(R0), F8
-	FMOVQ 32(R1), F9
+	FMOVQ 32(R1), F8
+	FMOVQ 32(R2), F9
 	WORD $0x4e21d842 // SCVTF4S V2, V2
 	WORD $0x6e28dc42 // FMUL4S V2, V2, 8
 	WORD $0x4e29d442 // FADD4S V2, V2, 9
 	WORD $0x4e21d8c6 // SCVTF4S V6, V6
 	WORD $0x6e28dcc6 // FMUL4S V6, V6, 8
 	WORD $0x4e29d4c6 // FADD4S V6, V6, 9
-	FMOVQ 48(R0), F8
-	FMOVQ 48(R1), F9
+	FMOVQ 48(R1), F8
+	FMOVQ 48(R2), F9
 	WORD $0x4e21d863 // SCVTF4S V3, V3
 	WORD $0x6e28dc63 // FMUL4S V3, V3, 8
 	WORD $0x4e29d463 // FADD4S V3, V3, 9
 	WORD $0x4e21d8e7 // SCVTF4S V7, V7
 	WORD $0x6e28dce7 // FMUL4S V7, V7, 8
 	WORD $0x4e29d4e7 // FADD4S V7, V7, 9
-	MOVBU floor+74(FP), R0
-	CMPW $0, R0
+	MOVBU floor+98(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e281d08 // EOR16B V8, V8, 8
 	WORD $0x6ea0e51f // FCMGT4S V31, V8, 0
@@ -2245,22 +2245,22 @@ ended:
 	WORD $0x6ebf1d07 // BIT16B V7, V8, 31
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	MOVD tiles+80(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	MOVD tiles+104(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+80(FP)
+	MOVD R26, tiles+104(FP)
 	BNE tile
 	RET
 
-// func bytes3x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-TEXT ·bytes3x4NEON(SB), NOSPLIT, $0-88
+// func bytes3x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+TEXT ·bytes3x4NEON(SB), NOSPLIT, $0-112
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -2268,10 +2268,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -2284,14 +2281,11 @@ tile:
 	WORD $0x4ea31c6b // ORR16B V11, V3, 3
 	ADD $192, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x000000c0, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $192, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F12
@@ -2357,48 +2351,54 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+72(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x000000c0, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+96(FP), R1
+	CMPW $0, R1
 	BEQ ended
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4ebf8400 // ADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4ebf8421 // ADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4ebf8442 // ADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4ebf8463 // ADD4S V3, V3, 31
-	FMOVQ 64(R7), F31
+	FMOVQ 64(R0), F31
 	WORD $0x4ebf8484 // ADD4S V4, V4, 31
-	FMOVQ 80(R7), F31
+	FMOVQ 80(R0), F31
 	WORD $0x4ebf84a5 // ADD4S V5, V5, 31
-	FMOVQ 96(R7), F31
+	FMOVQ 96(R0), F31
 	WORD $0x4ebf84c6 // ADD4S V6, V6, 31
-	FMOVQ 112(R7), F31
+	FMOVQ 112(R0), F31
 	WORD $0x4ebf84e7 // ADD4S V7, V7, 31
-	FMOVQ 128(R7), F31
+	FMOVQ 128(R0), F31
 	WORD $0x4ebf8508 // ADD4S V8, V8, 31
-	FMOVQ 144(R7), F31
+	FMOVQ 144(R0), F31
 	WORD $0x4ebf8529 // ADD4S V9, V9, 31
-	FMOVQ 160(R7), F31
+	FMOVQ 160(R0), F31
 	WORD $0x4ebf854a // ADD4S V10, V10, 31
-	FMOVQ 176(R7), F31
+	FMOVQ 176(R0), F31
 	WORD $0x4ebf856b // ADD4S V11, V11, 31
 
 ended:
-	MOVBU last+73(FP), R0
-	CMPW $0, R0
+	MOVBU last+97(FP), R1
+	CMPW $0, R1
 	BEQ write
-	MOVD scale+56(FP), R0
-	MOVD bias+64(FP), R1
-	FMOVQ (R0), F12
-	FMOVQ (R1), F13
+	MOVD scale+80(FP), R1
+	MOVD bias+88(FP), R2
+	FMOVQ (R1), F12
+	FMOVQ (R2), F13
 	WORD $0x4e21d800 // SCVTF4S V0, V0
 	WORD $0x6e2cdc00 // FMUL4S V0, V0, 12
 	WORD $0x4e2dd400 // FADD4S V0, V0, 13
@@ -2408,8 +2408,8 @@ ended:
 	WORD $0x4e21d908 // SCVTF4S V8, V8
 	WORD $0x6e2cdd08 // FMUL4S V8, V8, 12
 	WORD $0x4e2dd508 // FADD4S V8, V8, 13
-	FMOVQ 16(R0), F12
-	FMOVQ 16(R1), F13
+	FMOVQ 16(R1), F12
+	FMOVQ 16(R2), F13
 	WORD $0x4e21d821 // SCVTF4S V1, V1
 	WORD $0x6e2cdc21 // FMUL4S V1, V1, 12
 	WORD $0x4e2dd421 // FADD4S V1, V1, 13
@@ -2419,8 +2419,8 @@ ended:
 	WORD $0x4e21d929 // SCVTF4S V9, V9
 	WORD $0x6e2cdd29 // FMUL4S V9, V9, 12
 	WORD $0x4e2dd529 // FADD4S V9, V9, 13
-	FMOVQ 32(R0), F12
-	FMOVQ 32(R1), F13
+	FMOVQ 32(R1), F12
+	FMOVQ 32(R2), F13
 	WORD $0x4e21d842 // SCVTF4S V2, V2
 	WORD $0x6e2cdc42 // FMUL4S V2, V2, 12
 	WORD $0x4e2dd442 // FADD4S V2, V2, 13
@@ -2430,8 +2430,8 @@ ended:
 	WORD $0x4e21d94a // SCVTF4S V10, V10
 	WORD $0x6e2cdd4a // FMUL4S V10, V10, 12
 	WORD $0x4e2dd54a // FADD4S V10, V10, 13
-	FMOVQ 48(R0), F12
-	FMOVQ 48(R1), F13
+	FMOVQ 48(R1), F12
+	FMOVQ 48(R2), F13
 	WORD $0x4e21d863 // SCVTF4S V3, V3
 	WORD $0x6e2cdc63 // FMUL4S V3, V3, 12
 	WORD $0x4e2dd463 // FADD4S V3, V3, 13
@@ -2441,8 +2441,8 @@ ended:
 	WORD $0x4e21d96b // SCVTF4S V11, V11
 	WORD $0x6e2cdd6b // FMUL4S V11, V11, 12
 	WORD $0x4e2dd56b // FADD4S V11, V11, 13
-	MOVBU floor+74(FP), R0
-	CMPW $0, R0
+	MOVBU floor+98(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e2c1d8c // EOR16B V12, V12, 12
 	WORD $0x6ea0e59f // FCMGT4S V31, V12, 0
@@ -2471,26 +2471,26 @@ ended:
 	WORD $0x6ebf1d8b // BIT16B V11, V12, 31
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F8, 128(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F9, 144(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F10, 160(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	FMOVQ F11, 176(R7)
-	MOVD tiles+80(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F8, 128(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F9, 144(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F10, 160(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	FMOVQ F11, 176(R0)
+	MOVD tiles+104(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+80(FP)
+	MOVD R26, tiles+104(FP)
 	BNE tile
 	RET
 
-// func bytes4x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-TEXT ·bytes4x4NEON(SB), NOSPLIT, $0-88
+// func bytes4x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+TEXT ·bytes4x4NEON(SB), NOSPLIT, $0-112
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -2498,10 +2498,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -2518,14 +2515,11 @@ tile:
 	WORD $0x4ea31c6f // ORR16B V15, V3, 3
 	ADD $256, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000100, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $256, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F16
@@ -2608,56 +2602,62 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000040, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+72(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000100, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+96(FP), R1
+	CMPW $0, R1
 	BEQ ended
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4ebf8400 // ADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4ebf8421 // ADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4ebf8442 // ADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4ebf8463 // ADD4S V3, V3, 31
-	FMOVQ 64(R7), F31
+	FMOVQ 64(R0), F31
 	WORD $0x4ebf8484 // ADD4S V4, V4, 31
-	FMOVQ 80(R7), F31
+	FMOVQ 80(R0), F31
 	WORD $0x4ebf84a5 // ADD4S V5, V5, 31
-	FMOVQ 96(R7), F31
+	FMOVQ 96(R0), F31
 	WORD $0x4ebf84c6 // ADD4S V6, V6, 31
-	FMOVQ 112(R7), F31
+	FMOVQ 112(R0), F31
 	WORD $0x4ebf84e7 // ADD4S V7, V7, 31
-	FMOVQ 128(R7), F31
+	FMOVQ 128(R0), F31
 	WORD $0x4ebf8508 // ADD4S V8, V8, 31
-	FMOVQ 144(R7), F31
+	FMOVQ 144(R0), F31
 	WORD $0x4ebf8529 // ADD4S V9, V9, 31
-	FMOVQ 160(R7), F31
+	FMOVQ 160(R0), F31
 	WORD $0x4ebf854a // ADD4S V10, V10, 31
-	FMOVQ 176(R7), F31
+	FMOVQ 176(R0), F31
 	WORD $0x4ebf856b // ADD4S V11, V11, 31
-	FMOVQ 192(R7), F31
+	FMOVQ 192(R0), F31
 	WORD $0x4ebf858c // ADD4S V12, V12, 31
-	FMOVQ 208(R7), F31
+	FMOVQ 208(R0), F31
 	WORD $0x4ebf85ad // ADD4S V13, V13, 31
-	FMOVQ 224(R7), F31
+	FMOVQ 224(R0), F31
 	WORD $0x4ebf85ce // ADD4S V14, V14, 31
-	FMOVQ 240(R7), F31
+	FMOVQ 240(R0), F31
 	WORD $0x4ebf85ef // ADD4S V15, V15, 31
 
 ended:
-	MOVBU last+73(FP), R0
-	CMPW $0, R0
+	MOVBU last+97(FP), R1
+	CMPW $0, R1
 	BEQ write
-	MOVD scale+56(FP), R0
-	MOVD bias+64(FP), R1
-	FMOVQ (R0), F16
-	FMOVQ (R1), F17
+	MOVD scale+80(FP), R1
+	MOVD bias+88(FP), R2
+	FMOVQ (R1), F16
+	FMOVQ (R2), F17
 	WORD $0x4e21d800 // SCVTF4S V0, V0
 	WORD $0x6e30dc00 // FMUL4S V0, V0, 16
 	WORD $0x4e31d400 // FADD4S V0, V0, 17
@@ -2670,8 +2670,8 @@ ended:
 	WORD $0x4e21d98c // SCVTF4S V12, V12
 	WORD $0x6e30dd8c // FMUL4S V12, V12, 16
 	WORD $0x4e31d58c // FADD4S V12, V12, 17
-	FMOVQ 16(R0), F16
-	FMOVQ 16(R1), F17
+	FMOVQ 16(R1), F16
+	FMOVQ 16(R2), F17
 	WORD $0x4e21d821 // SCVTF4S V1, V1
 	WORD $0x6e30dc21 // FMUL4S V1, V1, 16
 	WORD $0x4e31d421 // FADD4S V1, V1, 17
@@ -2684,8 +2684,8 @@ ended:
 	WORD $0x4e21d9ad // SCVTF4S V13, V13
 	WORD $0x6e30ddad // FMUL4S V13, V13, 16
 	WORD $0x4e31d5ad // FADD4S V13, V13, 17
-	FMOVQ 32(R0), F16
-	FMOVQ 32(R1), F17
+	FMOVQ 32(R1), F16
+	FMOVQ 32(R2), F17
 	WORD $0x4e21d842 // SCVTF4S V2, V2
 	WORD $0x6e30dc42 // FMUL4S V2, V2, 16
 	WORD $0x4e31d442 // FADD4S V2, V2, 17
@@ -2698,8 +2698,8 @@ ended:
 	WORD $0x4e21d9ce // SCVTF4S V14, V14
 	WORD $0x6e30ddce // FMUL4S V14, V14, 16
 	WORD $0x4e31d5ce // FADD4S V14, V14, 17
-	FMOVQ 48(R0), F16
-	FMOVQ 48(R1), F17
+	FMOVQ 48(R1), F16
+	FMOVQ 48(R2), F17
 	WORD $0x4e21d863 // SCVTF4S V3, V3
 	WORD $0x6e30dc63 // FMUL4S V3, V3, 16
 	WORD $0x4e31d463 // FADD4S V3, V3, 17
@@ -2712,8 +2712,8 @@ ended:
 	WORD $0x4e21d9ef // SCVTF4S V15, V15
 	WORD $0x6e30ddef // FMUL4S V15, V15, 16
 	WORD $0x4e31d5ef // FADD4S V15, V15, 17
-	MOVBU floor+74(FP), R0
-	CMPW $0, R0
+	MOVBU floor+98(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e301e10 // EOR16B V16, V16, 16
 	WORD $0x6ea0e61f // FCMGT4S V31, V16, 0
@@ -2750,30 +2750,30 @@ ended:
 	WORD $0x6ebf1e0f // BIT16B V15, V16, 31
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F8, 128(R7)
-	FMOVQ F12, 192(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F9, 144(R7)
-	FMOVQ F13, 208(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F10, 160(R7)
-	FMOVQ F14, 224(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	FMOVQ F11, 176(R7)
-	FMOVQ F15, 240(R7)
-	MOVD tiles+80(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F8, 128(R0)
+	FMOVQ F12, 192(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F9, 144(R0)
+	FMOVQ F13, 208(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F10, 160(R0)
+	FMOVQ F14, 224(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	FMOVQ F11, 176(R0)
+	FMOVQ F15, 240(R0)
+	MOVD tiles+104(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+80(FP)
+	MOVD R26, tiles+104(FP)
 	BNE tile
 	RET
 
-// func bytes5x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
-TEXT ·bytes5x4NEON(SB), NOSPLIT, $0-88
+// func bytes5x4NEON(blocks int, a *float32, jumpA int, b *float32, start *float32, c *float32, jumpC int, ahead *float32, jumpAhead int, beside int, scale *float32, bias *float32, accumulate bool, last bool, floor bool, tiles int)
+TEXT ·bytes5x4NEON(SB), NOSPLIT, $0-112
 
 tile:
 	MOVD blocks+0(FP), R0
@@ -2781,10 +2781,7 @@ tile:
 	MOVD jumpA+16(FP), R2
 	MOVD b+24(FP), R3
 	MOVD start+32(FP), R6
-	MOVD c+40(FP), R7
-	MOVD jumpC+48(FP), R8
 	LSL $0x02, R2
-	LSL $0x02, R8
 	FLDPQ (R6), (F0, F1)
 	FLDPQ 32(R6), (F2, F3)
 	WORD $0x4ea01c04 // ORR16B V4, V0, 0
@@ -2805,14 +2802,11 @@ tile:
 	WORD $0x4ea31c73 // ORR16B V19, V3, 3
 	ADD $320, R1, R6
 	MOVD R6, a+8(FP)
-	MOVD c+40(FP), R26
-	ADD $0x00000140, R26
-	MOVD R26, c+40(FP)
 	PCALIGN $64
 
 block:
 	ADD $320, R1, R6
-	MOVD $0x00000004, R8
+	MOVD $0x00000004, R7
 
 several:
 	FMOVQ (R1), F20
@@ -2913,64 +2907,70 @@ several:
 	ADD $0x10, R1
 	ADD $0x00000200, R3
 	ADD $0x00000080, R6
-	SUBS $1, R8
+	SUBS $1, R7
 	BNE several
 	ADD R2, R1, R1
 	ADD $-64, R1, R1
 	SUBS $1, R0
 	BNE block
-	MOVBU accumulate+72(FP), R0
-	CMPW $0, R0
+	MOVD c+40(FP), R0
+	MOVD jumpC+48(FP), R1
+	LSL $0x02, R1
+	MOVD c+40(FP), R26
+	ADD $0x00000140, R26
+	MOVD R26, c+40(FP)
+	MOVBU accumulate+96(FP), R1
+	CMPW $0, R1
 	BEQ ended
-	FMOVQ (R7), F31
+	FMOVQ (R0), F31
 	WORD $0x4ebf8400 // ADD4S V0, V0, 31
-	FMOVQ 16(R7), F31
+	FMOVQ 16(R0), F31
 	WORD $0x4ebf8421 // ADD4S V1, V1, 31
-	FMOVQ 32(R7), F31
+	FMOVQ 32(R0), F31
 	WORD $0x4ebf8442 // ADD4S V2, V2, 31
-	FMOVQ 48(R7), F31
+	FMOVQ 48(R0), F31
 	WORD $0x4ebf8463 // ADD4S V3, V3, 31
-	FMOVQ 64(R7), F31
+	FMOVQ 64(R0), F31
 	WORD $0x4ebf8484 // ADD4S V4, V4, 31
-	FMOVQ 80(R7), F31
+	FMOVQ 80(R0), F31
 	WORD $0x4ebf84a5 // ADD4S V5, V5, 31
-	FMOVQ 96(R7), F31
+	FMOVQ 96(R0), F31
 	WORD $0x4ebf84c6 // ADD4S V6, V6, 31
-	FMOVQ 112(R7), F31
+	FMOVQ 112(R0), F31
 	WORD $0x4ebf84e7 // ADD4S V7, V7, 31
-	FMOVQ 128(R7), F31
+	FMOVQ 128(R0), F31
 	WORD $0x4ebf8508 // ADD4S V8, V8, 31
-	FMOVQ 144(R7), F31
+	FMOVQ 144(R0), F31
 	WORD $0x4ebf8529 // ADD4S V9, V9, 31
-	FMOVQ 160(R7), F31
+	FMOVQ 160(R0), F31
 	WORD $0x4ebf854a // ADD4S V10, V10, 31
-	FMOVQ 176(R7), F31
+	FMOVQ 176(R0), F31
 	WORD $0x4ebf856b // ADD4S V11, V11, 31
-	FMOVQ 192(R7), F31
+	FMOVQ 192(R0), F31
 	WORD $0x4ebf858c // ADD4S V12, V12, 31
-	FMOVQ 208(R7), F31
+	FMOVQ 208(R0), F31
 	WORD $0x4ebf85ad // ADD4S V13, V13, 31
-	FMOVQ 224(R7), F31
+	FMOVQ 224(R0), F31
 	WORD $0x4ebf85ce // ADD4S V14, V14, 31
-	FMOVQ 240(R7), F31
+	FMOVQ 240(R0), F31
 	WORD $0x4ebf85ef // ADD4S V15, V15, 31
-	FMOVQ 256(R7), F31
+	FMOVQ 256(R0), F31
 	WORD $0x4ebf8610 // ADD4S V16, V16, 31
-	FMOVQ 272(R7), F31
+	FMOVQ 272(R0), F31
 	WORD $0x4ebf8631 // ADD4S V17, V17, 31
-	FMOVQ 288(R7), F31
+	FMOVQ 288(R0), F31
 	WORD $0x4ebf8652 // ADD4S V18, V18, 31
-	FMOVQ 304(R7), F31
+	FMOVQ 304(R0), F31
 	WORD $0x4ebf8673 // ADD4S V19, V19, 31
 
 ended:
-	MOVBU last+73(FP), R0
-	CMPW $0, R0
+	MOVBU last+97(FP), R1
+	CMPW $0, R1
 	BEQ write
-	MOVD scale+56(FP), R0
-	MOVD bias+64(FP), R1
-	FMOVQ (R0), F20
-	FMOVQ (R1), F21
+	MOVD scale+80(FP), R1
+	MOVD bias+88(FP), R2
+	FMOVQ (R1), F20
+	FMOVQ (R2), F21
 	WORD $0x4e21d800 // SCVTF4S V0, V0
 	WORD $0x6e34dc00 // FMUL4S V0, V0, 20
 	WORD $0x4e35d400 // FADD4S V0, V0, 21
@@ -2986,8 +2986,8 @@ ended:
 	WORD $0x4e21da10 // SCVTF4S V16, V16
 	WORD $0x6e34de10 // FMUL4S V16, V16, 20
 	WORD $0x4e35d610 // FADD4S V16, V16, 21
-	FMOVQ 16(R0), F20
-	FMOVQ 16(R1), F21
+	FMOVQ 16(R1), F20
+	FMOVQ 16(R2), F21
 	WORD $0x4e21d821 // SCVTF4S V1, V1
 	WORD $0x6e34dc21 // FMUL4S V1, V1, 20
 	WORD $0x4e35d421 // FADD4S V1, V1, 21
@@ -3003,8 +3003,8 @@ ended:
 	WORD $0x4e21da31 // SCVTF4S V17, V17
 	WORD $0x6e34de31 // FMUL4S V17, V17, 20
 	WORD $0x4e35d631 // FADD4S V17, V17, 21
-	FMOVQ 32(R0), F20
-	FMOVQ 32(R1), F21
+	FMOVQ 32(R1), F20
+	FMOVQ 32(R2), F21
 	WORD $0x4e21d842 // SCVTF4S V2, V2
 	WORD $0x6e34dc42 // FMUL4S V2, V2, 20
 	WORD $0x4e35d442 // FADD4S V2, V2, 21
@@ -3020,8 +3020,8 @@ ended:
 	WORD $0x4e21da52 // SCVTF4S V18, V18
 	WORD $0x6e34de52 // FMUL4S V18, V18, 20
 	WORD $0x4e35d652 // FADD4S V18, V18, 21
-	FMOVQ 48(R0), F20
-	FMOVQ 48(R1), F21
+	FMOVQ 48(R1), F20
+	FMOVQ 48(R2), F21
 	WORD $0x4e21d863 // SCVTF4S V3, V3
 	WORD $0x6e34dc63 // FMUL4S V3, V3, 20
 	WORD $0x4e35d463 // FADD4S V3, V3, 21
@@ -3037,8 +3037,8 @@ ended:
 	WORD $0x4e21da73 // SCVTF4S V19, V19
 	WORD $0x6e34de73 // FMUL4S V19, V19, 20
 	WORD $0x4e35d673 // FADD4S V19, V19, 21
-	MOVBU floor+74(FP), R0
-	CMPW $0, R0
+	MOVBU floor+98(FP), R1
+	CMPW $0, R1
 	BEQ write
 	WORD $0x6e341e94 // EOR16B V20, V20, 20
 	WORD $0x6ea0e69f // FCMGT4S V31, V20, 0
@@ -3083,29 +3083,29 @@ ended:
 	WORD $0x6ebf1e93 // BIT16B V19, V20, 31
 
 write:
-	FMOVQ F0, (R7)
-	FMOVQ F4, 64(R7)
-	FMOVQ F8, 128(R7)
-	FMOVQ F12, 192(R7)
-	FMOVQ F16, 256(R7)
-	FMOVQ F1, 16(R7)
-	FMOVQ F5, 80(R7)
-	FMOVQ F9, 144(R7)
-	FMOVQ F13, 208(R7)
-	FMOVQ F17, 272(R7)
-	FMOVQ F2, 32(R7)
-	FMOVQ F6, 96(R7)
-	FMOVQ F10, 160(R7)
-	FMOVQ F14, 224(R7)
-	FMOVQ F18, 288(R7)
-	FMOVQ F3, 48(R7)
-	FMOVQ F7, 112(R7)
-	FMOVQ F11, 176(R7)
-	FMOVQ F15, 240(R7)
-	FMOVQ F19, 304(R7)
-	MOVD tiles+80(FP), R26
+	FMOVQ F0, (R0)
+	FMOVQ F4, 64(R0)
+	FMOVQ F8, 128(R0)
+	FMOVQ F12, 192(R0)
+	FMOVQ F16, 256(R0)
+	FMOVQ F1, 16(R0)
+	FMOVQ F5, 80(R0)
+	FMOVQ F9, 144(R0)
+	FMOVQ F13, 208(R0)
+	FMOVQ F17, 272(R0)
+	FMOVQ F2, 32(R0)
+	FMOVQ F6, 96(R0)
+	FMOVQ F10, 160(R0)
+	FMOVQ F14, 224(R0)
+	FMOVQ F18, 288(R0)
+	FMOVQ F3, 48(R0)
+	FMOVQ F7, 112(R0)
+	FMOVQ F11, 176(R0)
+	FMOVQ F15, 240(R0)
+	FMOVQ F19, 304(R0)
+	MOVD tiles+104(FP), R26
 	SUBS $1, R26
-	MOVD R26, tiles+80(FP)
+	MOVD R26, tiles+104(FP)
 	BNE tile
 	RET
 

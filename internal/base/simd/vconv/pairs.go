@@ -15,7 +15,7 @@ const PairBlock = 2 * isa.BlockLanes
 
 // HasPairs reports whether the processor multiplies pairs, at the level in use.
 func HasPairs() bool {
-	return have.Pixels[pairs][1][1] != none && have.PixelSums[pairs][8][1] != none && have.RoundPixels != none && have.RoundRows != none
+	return have.Pixels[pairs][1][1] != none && have.PixelSums[pairs][8][1] != none && have.RoundPixels != none && have.AddPairs != none && have.RoundRows != none
 }
 
 // PairPlaces is the number of places that n rounded values take; n is even.
@@ -46,6 +46,14 @@ func roundPixelPairs(dst, x []float32, jump, blocks, rows int) {
 	if blocks%2 > 0 {
 		have.RoundPixels.run(&dst[blocks/2*rows*lanes], &x[(blocks-1)*jump], &zeros[0], 0, rows)
 	}
+}
+
+// AddPairs adds a block of 16 channels of some pixels to dst: the first or the second one of pairs, at whose start src begins. It needs HasPairs.
+func AddPairs(dst, src []float32) {
+	const lanes = isa.BlockLanes
+	n := len(dst) / lanes
+	_ = src[(n-1)*lanes+lanes/2-1]
+	have.AddPairs.run(&dst[0], &src[0], n)
 }
 
 // zeros are the channels that are missing.

@@ -1,6 +1,8 @@
 package vconv
 
 import (
+	"unsafe"
+
 	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
@@ -19,10 +21,10 @@ func PixelRows() int { return have.TilePixels }
 // where A[i][p] is a[p/16*jumpA+i*16+p%16] and C[i][j] is c[j/16*jumpC+i*16+j%16]. C is not read unless accumulate is set. With floor,
 // values below 0 become 0; NaN stays.
 func PixelKernel(blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
-	pixelKernel(values, blocks, a, jumpA, b, start, c, jumpC, rows, n, accumulate, floor)
+	pixelKernel(values, blocks, a, jumpA, b, start, c, jumpC, Ahead{}, rows, n, accumulate, floor)
 }
 
-func pixelKernel(factors kind, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool) {
+func pixelKernel(factors kind, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC int, ahead Ahead, rows, n int, accumulate, floor bool) {
 	const lanes = isa.BlockLanes
 	deep := blocks * lanes // rows of b
 	if factors == halves {
@@ -30,12 +32,36 @@ func pixelKernel(factors kind, blocks int, a []float32, jumpA int, b, start, c [
 	}
 	_, _ = a[(blocks-1)*jumpA+rows*lanes-1], b[(deep-1)*pixelPanel+n*lanes-1]
 	_, _ = start[n*lanes-1], c[(n-1)*jumpC+rows*lanes-1]
+	ahead = ahead.or(c, jumpC, rows)
 	each, less, more := even(rows, have.TilePixels)
 	if more > 0 {
-		pixelTiles(factors, blocks, a, jumpA, b, start, c, jumpC, each+1, n, accumulate, floor, more)
+		pixelTiles(factors, blocks, a, jumpA, b, start, c, jumpC, ahead, each+1, n, accumulate, floor, more)
 	}
 	done := more * (each + 1) * lanes
-	pixelTiles(factors, blocks, a[done:], jumpA, b, start, c[done:], jumpC, each, n, accumulate, floor, less)
+	ahead.At = ahead.At[done:]
+	pixelTiles(factors, blocks, a[done:], jumpA, b, start, c[done:], jumpC, ahead, each, n, accumulate, floor, less)
+}
+
+// Ahead says what kernels fetch to L1 for the next pixels while they compute some: lines that are read or written after the product. Where At is nil these are
+// the results.
+type Ahead struct {
+	At     []float32 // 16 values for each pixel
+	Jump   int       // from the lines of the first block of channels to those of the second
+	Beside int       // bytes from these lines to others, which are fetched too
+}
+
+// or returns a or, if it has no lines, the results.
+func (a Ahead) or(c []float32, jumpC, rows int) Ahead {
+	if a.At == nil {
+		a.At, a.Jump = c, jumpC
+	}
+	_ = a.At[rows*isa.BlockLanes-1]
+	return a
+}
+
+// Beside returns the bytes from one array to another, for Ahead.
+func Beside(from, to []float32) int {
+	return int(uintptr(unsafe.Pointer(unsafe.SliceData(to))) - uintptr(unsafe.Pointer(unsafe.SliceData(from))))
 }
 
 // even cuts n pixels into the fewest tiles of at most most pixels: more tiles of each+1 pixels, then less tiles of each. A division of 64 bits would
@@ -57,7 +83,7 @@ func spread(n, jump int) (blocks, vectors, apart int) {
 }
 
 // pixelTiles computes tiles of rows pixels each.
-func pixelTiles(factors kind, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC, rows, n int, accumulate, floor bool, tiles int) {
+func pixelTiles(factors kind, blocks int, a []float32, jumpA int, b, start, c []float32, jumpC int, ahead Ahead, rows, n int, accumulate, floor bool, tiles int) {
 	const lanes = isa.BlockLanes
 	step, vectors, apart := spread(n, jumpC)
 	if both := 2 * vectors; n > step && both < len(have.Pixels[factors][rows]) && have.Pixels[factors][rows][both] != none {
@@ -73,7 +99,7 @@ func pixelTiles(factors kind, blocks int, a []float32, jumpA int, b, start, c []
 		return
 	}
 	for j := 0; j < n; j += step {
-		kernel.run(blocks, &a[0], jumpA, &b[j*lanes], &start[j*lanes], &c[j*jumpC], apart, accumulate, floor, tiles)
+		kernel.run(blocks, &a[0], jumpA, &b[j*lanes], &start[j*lanes], &c[j*jumpC], apart, &ahead.At[0], ahead.Jump, ahead.Beside, accumulate, floor, tiles)
 	}
 }
 

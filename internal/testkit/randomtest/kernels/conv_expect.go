@@ -41,8 +41,8 @@ func (j *convJob) finish(k *plan.Conv, st shape.Strategy, blocked bool) *run {
 			j.y.allowed[i] = 2*j.y.allowed[i] + 4*unit*float64(j.Out)
 		}
 	}
-	finish := func(y []float32, at, n, first int) {
-		for i := range n {
+	finish := func(y []float32, _, first int) {
+		for i := range y {
 			channel := first
 			switch {
 			case blocked:
@@ -50,7 +50,7 @@ func (j *convJob) finish(k *plan.Conv, st shape.Strategy, blocked bool) *run {
 			case j.ref.plane == 1:
 				channel += i
 			}
-			y[at+i] = 2*y[at+i] + float32(channel)
+			y[i] = 2*y[i] + float32(channel)
 		}
 	}
 	return &run{func() error {

@@ -1,0 +1,71 @@
+package schedule
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/layers"
+)
+
+// rounded stores images in rounded blocks, half the bytes where the processor multiplies pairs of bfloat16 values, where all tasks that read them can do so and all that write them. A
+// pointwise convolution rounds its images before it multiplies in any case. A sum that reads or makes such images has its own inputs and results rounded.
+func rounded(p *Plan) error {
+	if !p.infers() {
+		return nil
+	}
+	can := map[blob.Storage]bool{} // by the storage of values that tasks write
+	allow := func(b *blob.Blob, ok bool) {
+		before, seen := can[b.DataStorage()]
+		can[b.DataStorage()] = ok && p.InBlocks(b) && p.thinOf(b) == nil && (before || !seen)
+	}
+	tasks := p.computing()
+	for _, t := range tasks {
+		one := len(t.Bottoms) == 1 && len(t.Tops) == 1
+		for _, b := range t.Bottoms {
+			allow(b, one && t.traits.Rounds.Bottoms)
+		}
+		for _, b := range t.Tops {
+			allow(b, one && t.traits.Rounds.Tops)
+		}
+		for _, s := range t.Arranged.Steps {
+			_, widens := s.Finisher.(layers.Widener)
+			for _, b := range s.Others {
+				allow(b, widens && t.traits.Rounds.Others)
+			}
+		}
+	}
+	is := func(blobs []*blob.Blob) bool { return len(blobs) > 0 && can[blobs[0].DataStorage()] }
+	var changed []*Task
+	for _, t := range tasks {
+		a := &t.Arranged
+		a.In.Rounded, a.Out.Rounded = is(t.Bottoms), is(t.Tops)
+		any := a.In.Rounded || a.Out.Rounded
+		a.Steps = slices.Clone(a.Steps)
+		for i := range a.Steps {
+			a.Steps[i].Rounded = is(a.Steps[i].Others)
+			any = any || a.Steps[i].Rounded
+		}
+		if any {
+			changed = append(changed, t)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	p.rounded = can
+	names := p.namesWhere(func(id int) bool { return can[p.Blobs[id].DataStorage()] && !p.between(id) })
+	p.note("rounded", nil, "stored in bfloat16: %s", strings.Join(names, ", "))
+	return p.arrange(changed)
+}
+
+// computing lists the tasks that compute Forward themselves. A Split, whose tops are its bottom, computes nothing.
+func (p *Plan) computing() (list []*Task) {
+	for _, t := range p.Tasks {
+		if t.Empty() || t.done || t.traits.Grads.Sums && !slices.ContainsFunc(t.Tops, func(b *blob.Blob) bool { return !b.SharesData(t.Bottoms[0]) }) {
+			continue
+		}
+		list = append(list, t)
+	}
+	return list
+}
