@@ -145,7 +145,7 @@ func (l *pooled) Traits() layers.Traits {
 // Arrange implements Planned.
 func (l *pooled) Arrange(a layers.Arranged) error {
 	between, was, before := l.first.poolLayout(a.In), l.first.arrangedIn(), l.pool.pool
-	if err := l.first.Arrange(layers.Arranged{In: a.In, Out: between, ReLUGrad: a.ReLUGrad}); err != nil {
+	if err := l.first.Arrange(layers.Arranged{In: a.In, Out: between, ReLUGrad: a.ReLUGrad, Inference: a.Inference}); err != nil {
 		return err
 	}
 	if err := l.pool.Arrange(layers.Arranged{In: between, Out: a.Out}); err != nil {

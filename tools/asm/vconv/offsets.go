@@ -11,7 +11,12 @@ import (
 // Offsets emits the micro-kernel of a convolution of some pixels, which are apart values from each other, with nv vectors of output
 // channels: C (rows x vectors, pixels side by side, vectors jumpC apart) = start + the sum over k of x[offs[k]+apart*pixel] * B[k], rows of
 // 32 columns; and the same for further tiles of as many pixels. With EVEX it fetches the places of the next tile's results to L1.
-func Offsets(s emit.ISA, rows, nv int) {
+func Offsets(s emit.ISA, rows, nv int) { offsets(s, rows, nv, s.AddProducts) }
+
+// OffsetPairs emits Offsets for pairs of bfloat16 values in the place of values.
+func OffsetPairs(s emit.ISA, rows, nv int) { offsets(s, rows, nv, s.AddPairs) }
+
+func offsets(s emit.ISA, rows, nv int, multiply emit.Multiply) {
 	tiles, x := emit.GP("tiles"), emit.GP("x")
 	apart := emit.GP("apart")
 	c, jumpC := emit.GP("c"), emit.GP("jumpC")
@@ -47,7 +52,7 @@ func Offsets(s emit.ISA, rows, nv int) {
 		for j := range vectors {
 			vectors[j] = s.Load(Mem{Base: b, Disp: 2*emit.PixelBytes*u + 4*s.Width*j})
 		}
-		addPixels(s, acc, at, apart, thrice, vectors)
+		eachPixel(rows, at, apart, thrice, func(i int, pixel Mem) { multiply(acc[i], pixel, vectors, i%4 == 0) })
 	}
 	ADDQ(Imm(16), offs)
 	ADDQ(U32(4*emit.PixelBytes), b)
@@ -61,11 +66,6 @@ func Offsets(s emit.ISA, rows, nv int) {
 	DECQ(tiles)
 	JNE(LabelRef("tile"))
 	s.Ret()
-}
-
-// addPixels adds the products of vectors with pixels that are apart bytes from each other.
-func addPixels(s emit.ISA, acc [][]reg.VecVirtual, at, apart, thrice reg.Register, vectors []reg.VecVirtual) {
-	eachPixel(len(acc), at, apart, thrice, func(i int, pixel Mem) { s.AddProducts(acc[i], pixel, vectors, i%4 == 0) })
 }
 
 // OffsetSums emits the micro-kernel of such a convolution's weight gradient: C (kernel offsets, width of each of some lines, x nv vectors

@@ -180,6 +180,20 @@ func AddPairs(s emit.ISA) {
 	s.Ret()
 }
 
+// RoundPairs emits the rounding of n runs of 32 values to pairs of neighbours.
+func RoundPairs(s emit.ISA) {
+	dst, src, n := emit.GP("dst"), emit.GP("src"), emit.GP("n")
+	Label("run")
+	v := s.V()
+	emit.RoundPairs(Mem{Base: src}, s.Load(Mem{Base: src, Disp: emit.PixelBytes}), v)
+	VMOVUPS(v, Mem{Base: dst})
+	ADDQ(U32(emit.PixelBytes), dst)
+	ADDQ(U32(2*emit.PixelBytes), src)
+	DECQ(n)
+	JNE(LabelRef("run"))
+	s.Ret()
+}
+
 // RoundRows emits the conversion of n pairs of neighbouring pixels of 16 channels to pairs of each channel's two values.
 func RoundRows(s emit.ISA) {
 	dst, src, n := emit.GP("dst"), emit.GP("src"), emit.GP("n")

@@ -43,8 +43,9 @@ type forwardPlan struct {
 	shifts []int
 	depth  int // shifts of one pass over a band
 	Out    tensor.Images
-	Rows   int // result rows in a band, at most
-	parts  int // parts of the panels of a row that core groups share out
+	Rows   int  // result rows in a band, at most
+	parts  int  // parts of the panels of a row that core groups share out
+	rounds bool // images and weights are rounded to bfloat16 (rounded.go)
 }
 
 // String describes the plan.
@@ -61,20 +62,22 @@ type worker struct {
 // passDepth bounds the number of shifts of one pass, so that their part of a panel of weights takes about half of L1.
 const passDepth = 160
 
-func newForward(t *conv.Task) error {
-	v, spec := New(t), t.Machine.Spec()
+func newForward(t *conv.Task) error { return prepare(t, false) }
+
+func prepare(t *conv.Task, rounds bool) error {
+	v, spec := New(t, rounds), t.Machine.Spec()
 	fit := max(1, min(spec.LDMBytes/2/4/v.Line(), tiling.Blocks(t.Shape.N*v.Out.Rows(), spec.CoreGroups)))
 	v.Cut(tiling.Even(v.Out.Rows(), fit, 1))
 	v.parts = max(1, min(v.panels(), tiling.Blocks(conv.GroupUnits*spec.CoreGroups, t.Shape.N*v.Out.Rows())))
-	t.Reserved = cpe.Scratch{Common: v.Weights(), Group: v.Padded.Size() + v.results()}
+	t.Reserved = cpe.Scratch{Common: v.Weights(), Group: v.Band() + v.results()}
 	t.Plan, t.Stages = v.forwardPlan, []conv.Stage{v.Packing(), {Program: v}}
 	return nil
 }
 
-// New describes images and results; cut then cuts them into bands.
-func New(t *conv.Task) *Kernel {
+// New describes images and results, which are rounded to bfloat16 with rounds; Cut then cuts them into bands.
+func New(t *conv.Task, rounds bool) *Kernel {
 	s := &t.Shape
-	v := &Kernel{Task: t, forwardPlan: forwardPlan{Padded: tensor.NewBand(*s, t.Images, 1)}, workers: make([]worker, t.Machine.Spec().CoreGroups)}
+	v := &Kernel{Task: t, forwardPlan: forwardPlan{Padded: tensor.NewBand(*s, t.Images, 1), rounds: rounds}, workers: make([]worker, t.Machine.Spec().CoreGroups)}
 	v.Out = tensor.NewImages(s.Out, t.Results, s.OutSize(), tiling.Ones(len(s.In)))
 	t.Kept = &v.kept
 	return v
@@ -88,6 +91,10 @@ func (v *Kernel) Line() int {
 // Cut cuts images into bands of the given number of result rows.
 func (v *Kernel) Cut(rows int) {
 	v.Rows = rows
+	if v.rounds {
+		v.cutRounded(rows)
+		return
+	}
 	v.Padded = tensor.NewBand(v.Shape, v.Images, rows)
 	v.shifts = v.Padded.Shifts()
 	v.depth = tiling.Even(len(v.shifts), passDepth, 1)
@@ -98,6 +105,14 @@ func (v *Kernel) Cut(rows int) {
 func (v forwardPlan) panels() int  { return tiling.Blocks(v.Out.Channels, conv.Panel) }
 func (v forwardPlan) Weights() int { return v.panels() * len(v.shifts) * conv.Panel }
 
+// Band is the number of values of memory that Convolve needs for a band.
+func (v *Kernel) Band() int {
+	if v.rounds {
+		return v.roundedBand()
+	}
+	return v.Padded.Size()
+}
+
 // results is the number of values of a core group's scratch memory for a band of results.
 func (v *Kernel) results() int { return v.Out.Scratch(v.Out.Blocks(), v.Rows*v.Out.Cols()) }
 
@@ -107,8 +122,8 @@ func (v *Kernel) Name() string { return "convolution " + shape.Forward.String() 
 // RunGroup convolves a core group's share of the rows of all images: whole rows in bands, and parts of the rows at both ends of the share.
 func (v *Kernel) RunGroup(g *cpe.CoreGroup) error {
 	y, width := v.Args.Y, v.Out.Cols()
-	memory := g.Memory(v.Padded.Size() + v.results())
-	images, scratch := memory[:v.Padded.Size()], memory[v.Padded.Size():]
+	memory := g.Memory(v.Band() + v.results())
+	images, scratch := memory[:v.Band()], memory[v.Band():]
 	clear(images)
 	all := v.Out.Rows()
 	lo, hi := g.Share(v.Shape.N * all * v.parts)
@@ -135,12 +150,20 @@ func (v *Kernel) RunGroup(g *cpe.CoreGroup) error {
 
 // Convolve computes some panels of some result rows of an image; images is memory for the band.
 func (v *Kernel) Convolve(g *cpe.CoreGroup, image, row, rows int, panels tiling.Span, images []float32, results tensor.Blocks) {
-	x := v.Padded.Of(v.Args.X, image, row, rows, images)
+	x := v.band(image, row, rows, images)
 	for k := 0; k < len(v.shifts); k += v.depth {
 		for p := panels.At; p < panels.End(); p++ {
 			v.multiply(g, x, results.From(2*(p-panels.At)), p, k, rows)
 		}
 	}
+}
+
+// band returns the padded rows of an image.
+func (v *Kernel) band(image, row, rows int, memory []float32) []float32 {
+	if v.rounds {
+		return v.rounded(image, row, rows, memory)
+	}
+	return v.Padded.Of(v.Args.X, image, row, rows, memory)
 }
 
 // Panels is all panels of output channels.
@@ -155,17 +178,18 @@ func (v *Kernel) multiply(g *cpe.CoreGroup, x []float32, results tensor.Blocks, 
 	if bias := v.Args.Bias; bias != nil && k == 0 {
 		copy(w.start[:], bias[p*conv.Panel:])
 	}
-	n, width, step := min(2, v.Out.Blocks()-2*p), v.Out.Cols(), b.StrideW*b.Lanes
+	n, width, per := min(2, v.Out.Blocks()-2*p), v.Out.Cols(), v.valuesOfPlace()
+	step, next := b.StrideW*b.Lanes/per, b.StrideH*b.Width/per
 	if width == 1 { // treat a column as a row with a larger step
-		rows, width, step = 1, rows, b.StrideH*b.Width
+		rows, width, step = 1, rows, next
 	}
 	floor := v.Args.Floor && k+len(shifts) == len(v.shifts)
 	tiles := tiling.Blocks(width, vconv.OffsetPixels())
 	for row := range rows {
 		for at, tile := 0, 0; tile < tiles; tile += w.tiles.Tiles {
 			w.tiles = tilesOf(width, tile, tiles)
-			w.tiles.Step, w.tiles.JumpC = step, results.Jump
-			vconv.OffsetKernel(&w.tiles, shifts, x[row*b.StrideH*b.Width+at*step:], panel, w.start[:], results.Data[(row*width+at)*shape.BlockLanes:], n, k > 0, floor)
+			w.tiles.Step, w.tiles.JumpC, w.tiles.Pairs = step, results.Jump, per > 1
+			vconv.OffsetKernel(&w.tiles, shifts, x[row*next+at*step:], panel, w.start[:], results.Data[(row*width+at)*shape.BlockLanes:], n, k > 0, floor)
 			at += w.tiles.Tiles * w.tiles.N
 		}
 	}
@@ -198,6 +222,10 @@ func (p PackWeights) Name() string { return p.Kernel.Name() + ", packing weights
 func (p PackWeights) RunGroup(g *cpe.CoreGroup) error {
 	memory, k := p.kept.Memory(g, p.Args.Fixed, p.Weights()), len(p.shifts)
 	lo, hi := g.Share(2 * p.panels())
+	if p.rounds {
+		p.packRounded(memory, lo, hi)
+		return nil
+	}
 	for block := lo; block < hi; block++ {
 		dst := memory[block/2*k*conv.Panel+block%2*shape.BlockLanes:]
 		n := max(0, min(shape.BlockLanes, p.Out.Channels-block*shape.BlockLanes))

@@ -48,6 +48,21 @@ var fewShapes = []shape.Conv{
 	{N: 3, C: 2, Out: 32, Group: 1, In: []int{50}, Kernel: []int{9}, Stride: []int{2}, Pad: []int{4}, Dilation: []int{1}},
 }
 
+// TestBFloat16: kernels of even and odd numbers of columns, with padding and without, rows that fill no tiles, several bands and passes.
+func TestBFloat16(t *testing.T) {
+	convtest.Packed(t, "offsets-bf16", op.RoundedFactors, []shape.Conv{
+		convtest.Shape2D(2, 3, 64, 1, 32, 29, 7, 7, 2, 3, 1),
+		convtest.Shape2D(1, 3, 96, 1, 43, 39, 11, 11, 4, 0, 1),
+		convtest.Shape2D(3, 1, 16, 1, 9, 8, 3, 3, 2, 1, 1),
+		convtest.Shape2D(1, 15, 33, 1, 12, 11, 5, 4, 2, 1, 1),
+		convtest.Shape2D(2, 2, 16, 1, 33, 6, 4, 8, 2, 1, 1),
+		convtest.Shape2D(1, 5, 48, 1, 9, 14, 2, 1, 2, 0, 1),
+		convtest.Shape2D(1, 3, 32, 1, 70, 50, 5, 6, 2, 2, 1),
+		{N: 2, C: 3, Out: 16, Group: 1, In: []int{11, 8}, Kernel: []int{3, 2}, Stride: []int{1, 4}, Pad: []int{2, 1}, Dilation: []int{1, 1}},
+		{N: 1, C: 2, Out: 20, Group: 1, In: []int{40, 3}, Kernel: []int{5, 3}, Stride: []int{3, 2}, Pad: []int{2, 0}, Dilation: []int{1, 1}},
+	})
+}
+
 // TestFewChannels: every direction with results by planes and in blocks, and the bits that it has on one core group.
 func TestFewChannels(t *testing.T) {
 	caches := [][]*cpe.Machine{kerneltest.CacheMachines(t, 1<<20), kerneltest.CacheMachines(t, 16<<10)}

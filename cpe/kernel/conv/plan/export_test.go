@@ -10,7 +10,10 @@ import (
 func (c *Conv) Chosen(d shape.Direction) *conv.Algorithm { return c.does[d].Algorithm }
 
 // PoolsBands reports whether the convolution can pool bands.
-func (c *Conv) PoolsBands() bool { return c.poolsBands() }
+func (c *Conv) PoolsBands() bool {
+	_, few := c.poolsBands()
+	return few
+}
 
 // Choose is the name of the algorithm that is chosen for a problem.
 func Choose(p *conv.Problem, f op.Force) (string, error) {

@@ -29,6 +29,7 @@ func listAlgorithms() []*conv.Algorithm {
 		&depthwise.Weights,
 		&offsets.Planes,
 		&offsets.Forward,
+		&offsets.BFloat16,
 		&offsets.Weights,
 		&pointwise.Thinned,
 		&direct.Phases,

@@ -4,6 +4,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/pooled"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/winograd"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 )
@@ -17,9 +18,12 @@ type Pooled struct {
 // Pooled prepares this convolution fused with the pooling p of its results. It returns nil if they are better computed separately. The
 // layouts are those of the convolution's images and of p's outputs.
 func (c *Conv) Pooled(p pool.Shape) (*Pooled, error) {
+	types, bands := c.poolsBands()
 	switch {
-	case c.poolsBands():
-		k, err := pooled.NewBands(c.machine, c.problem(shape.Forward), p)
+	case bands:
+		problem := c.problem(shape.Forward)
+		problem.Types = types
+		k, err := pooled.NewBands(c.machine, problem, p)
 		if k == nil || err != nil {
 			return nil, err
 		}
@@ -31,19 +35,22 @@ func (c *Conv) Pooled(p pool.Shape) (*Pooled, error) {
 }
 
 // poolsBands reports whether the convolution can pool bands: forward and the weight gradient use vectors of output channels or of pixels, by
-// the cost model's choice or, with a tuner, by its measurements.
-func (c *Conv) poolsBands() bool {
+// the cost model's choice or, with a tuner, by its measurements. It also returns the types in which forward then computes.
+func (c *Conv) poolsBands() (types op.Types, few bool) {
 	s := &c.shape
-	few := !c.machine.HasDMA() && len(s.In) == 2 && s.C < conv.ManyChannels && conv.FewChannels(s)
+	few = !c.machine.HasDMA() && len(s.In) == 2 && s.C < conv.ManyChannels && conv.FewChannels(s)
 	for _, d := range []shape.Direction{shape.Forward, shape.WeightGradient} {
 		p := c.problem(d)
 		p.Images, p.Results = shape.Planes, shape.Planes
 		found, err := c.choose(&p)
 		if err != nil {
-			return false
+			return types, false
 		}
 		if named(c.forced[d], found) {
-			return false // the algorithm is asked for alone
+			return types, false // the algorithm is asked for alone
+		}
+		if d == shape.Forward {
+			types = found.Algorithm.Types
 		}
 		family := found.Algorithm.Family
 		if c.tuner != nil {
@@ -56,7 +63,7 @@ func (c *Conv) poolsBands() bool {
 		}
 		few = few && family == shape.Implicit
 	}
-	return few
+	return types, few
 }
 
 // poolsSlices reports whether results can be pooled by slices of channels: Winograd's small kernels compute both gradients at once, and the

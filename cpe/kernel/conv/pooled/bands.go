@@ -5,6 +5,7 @@ import (
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/offsets"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/tensor"
+	"github.com/swcaffe/swcaffe/cpe/kernel/op"
 	"github.com/swcaffe/swcaffe/cpe/kernel/pool"
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/cpe/kernel/tiling"
@@ -25,7 +26,8 @@ type pooledOffsets struct {
 func (c *Kernel) poolBlocks() (bool, error) {
 	s, spec := c.pool.Shape(), c.does[shape.Forward].Machine.Spec()
 	t := c.does[shape.Forward]
-	v := &pooledOffsets{Kernel: offsets.New(t), pool: c.pool}
+	rounds := t.Types == op.RoundedFactors
+	v := &pooledOffsets{Kernel: offsets.New(t, rounds), pool: c.pool}
 	fit := spec.LDMBytes / 4 / v.Line()
 	if fit/2 < min(s.H, s.KH) {
 		return false, nil
@@ -43,18 +45,20 @@ func (c *Kernel) poolBlocks() (bool, error) {
 	v.Cut(most)
 	t.Reserved = cpe.Scratch{Common: v.Weights(), Group: v.memory()}
 	t.Stages = []conv.Stage{v.Kernel.Packing(), {Program: v}}
-	c.name = "offsets-pooled"
+	if c.name = "offsets-pooled"; rounds {
+		c.name = "offsets-bf16-pooled"
+	}
 	return true, offsets.NewWeights(c.does[shape.WeightGradient], c.pool)
 }
 
 // jump is the distance of blocks in a band's results, in values. memory is the number of values of a core group's memory.
 func (v *pooledOffsets) jump() int   { return v.Rows * v.Out.Cols() * shape.BlockLanes }
-func (v *pooledOffsets) memory() int { return v.Padded.Size() + v.Out.Blocks()*v.jump() + v.room }
+func (v *pooledOffsets) memory() int { return v.Band() + v.Out.Blocks()*v.jump() + v.room }
 
 // RunGroup computes and pools a core group's share of the bands.
 func (v *pooledOffsets) RunGroup(g *cpe.CoreGroup) error {
 	memory := g.Memory(v.memory())
-	images, memory := memory[:v.Padded.Size()], memory[v.Padded.Size():]
+	images, memory := memory[:v.Band()], memory[v.Band():]
 	results, room := memory[:v.Out.Blocks()*v.jump()], memory[v.Out.Blocks()*v.jump():]
 	clear(images)
 	line := v.Out.Cols() * shape.BlockLanes

@@ -17,6 +17,7 @@ type Band struct {
 	PadH, PadW       int
 	Lanes            int // channels side by side: 1, or those of a block
 	Width, plane     int // values from a line to the next, and from a plane or block
+	copied           bool
 }
 
 // NewBand lays out the band that the given number of output rows needs, of images that lie in a layout.
@@ -37,8 +38,16 @@ func NewBand(s shape.Conv, images shape.Layout, rows int) Band {
 	return b
 }
 
+// NewCopiedBand lays out a band of planes that is copied even without padding. Its lines have width values, or as many more as the band needs.
+func NewCopiedBand(s shape.Conv, rows, width int) Band {
+	b := NewBand(s, shape.Planes, rows)
+	b.copied, b.Width = true, max(width, b.W+2*b.PadW)
+	b.plane = b.Lines(rows) * b.Width
+	return b
+}
+
 // Direct reports whether images are read in place.
-func (b *Band) Direct() bool { return b.PadH == 0 && b.PadW == 0 }
+func (b *Band) Direct() bool { return b.PadH == 0 && b.PadW == 0 && !b.copied }
 
 // Lines is the number of input lines that some output rows need.
 func (b *Band) Lines(rows int) int { return (rows-1)*b.StrideH + b.KH }

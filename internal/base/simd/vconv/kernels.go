@@ -21,9 +21,10 @@ type kernels struct {
 	ToWhole     toWhole
 	RoundPixels roundPixels
 	AddPairs    addPairs
+	RoundPairs  roundPairs
 	RoundRows   roundRows
 	PixelSums   [2][9][5]pixelSums   // by factors, rows, vectors
-	Offsets     [15][5]offsets       // by pixels, vectors
+	Offsets     [2][15][5]offsets    // by factors, pixels, vectors
 	OffsetSums  [5][15][5]offsetSums // by lines, width, vectors
 	Taps        [15]taps             // by pixels
 	TapSums     [6]tapSums           // by offsets
@@ -60,13 +61,16 @@ type roundPixels uint8
 // addPairs adds a block of channels of n pixels of such pairs.
 type addPairs uint8
 
+// roundPairs rounds n runs of 32 values to such pairs of neighbours.
+type roundPairs uint8
+
 // roundRows rounds n pairs of neighbouring pixels to such pairs, channel by channel.
 type roundRows uint8
 
 // pixelSums is the micro-kernel of their weight gradient; factors is 1 for pairs of bfloat16 values.
 type pixelSums uint8
 
-// offsets is the micro-kernel of convolutions of planes to blocks of channels, for tiles of some pixels and vectors.
+// offsets is the micro-kernel of convolutions of planes to blocks of channels, for tiles of some pixels and vectors. factors is 1 for pairs of bfloat16 values.
 type offsets uint8
 
 // offsetSums is the micro-kernel of their weight gradient, for width kernel offsets of each line.

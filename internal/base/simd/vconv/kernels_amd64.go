@@ -175,6 +175,9 @@ func avx512(t *kernels) {
 		t.AddPairs = 1 // addPairsAVX512
 	}
 	if isa.HasBFloat16() {
+		t.RoundPairs = 1 // roundPairsAVX512
+	}
+	if isa.HasBFloat16() {
 		t.RoundRows = 1 // roundRowsAVX512
 	}
 	t.PixelSums[0][8][1] = 1 // pixelSums8x1AVX512
@@ -185,34 +188,64 @@ func avx512(t *kernels) {
 		t.PixelSums[1][8][2] = 5 // pairSums8x2AVX512
 		t.PixelSums[1][8][3] = 6 // pairSums8x3AVX512
 	}
-	t.Offsets[1][1] = 1         // offsets1x1AVX512
-	t.Offsets[2][1] = 2         // offsets2x1AVX512
-	t.Offsets[3][1] = 3         // offsets3x1AVX512
-	t.Offsets[4][1] = 4         // offsets4x1AVX512
-	t.Offsets[5][1] = 5         // offsets5x1AVX512
-	t.Offsets[6][1] = 6         // offsets6x1AVX512
-	t.Offsets[7][1] = 7         // offsets7x1AVX512
-	t.Offsets[8][1] = 8         // offsets8x1AVX512
-	t.Offsets[9][1] = 9         // offsets9x1AVX512
-	t.Offsets[10][1] = 10       // offsets10x1AVX512
-	t.Offsets[11][1] = 11       // offsets11x1AVX512
-	t.Offsets[12][1] = 12       // offsets12x1AVX512
-	t.Offsets[13][1] = 13       // offsets13x1AVX512
-	t.Offsets[14][1] = 14       // offsets14x1AVX512
-	t.Offsets[1][2] = 15        // offsets1x2AVX512
-	t.Offsets[2][2] = 16        // offsets2x2AVX512
-	t.Offsets[3][2] = 17        // offsets3x2AVX512
-	t.Offsets[4][2] = 18        // offsets4x2AVX512
-	t.Offsets[5][2] = 19        // offsets5x2AVX512
-	t.Offsets[6][2] = 20        // offsets6x2AVX512
-	t.Offsets[7][2] = 21        // offsets7x2AVX512
-	t.Offsets[8][2] = 22        // offsets8x2AVX512
-	t.Offsets[9][2] = 23        // offsets9x2AVX512
-	t.Offsets[10][2] = 24       // offsets10x2AVX512
-	t.Offsets[11][2] = 25       // offsets11x2AVX512
-	t.Offsets[12][2] = 26       // offsets12x2AVX512
-	t.Offsets[13][2] = 27       // offsets13x2AVX512
-	t.Offsets[14][2] = 28       // offsets14x2AVX512
+	t.Offsets[0][1][1] = 1   // offsets1x1AVX512
+	t.Offsets[0][2][1] = 2   // offsets2x1AVX512
+	t.Offsets[0][3][1] = 3   // offsets3x1AVX512
+	t.Offsets[0][4][1] = 4   // offsets4x1AVX512
+	t.Offsets[0][5][1] = 5   // offsets5x1AVX512
+	t.Offsets[0][6][1] = 6   // offsets6x1AVX512
+	t.Offsets[0][7][1] = 7   // offsets7x1AVX512
+	t.Offsets[0][8][1] = 8   // offsets8x1AVX512
+	t.Offsets[0][9][1] = 9   // offsets9x1AVX512
+	t.Offsets[0][10][1] = 10 // offsets10x1AVX512
+	t.Offsets[0][11][1] = 11 // offsets11x1AVX512
+	t.Offsets[0][12][1] = 12 // offsets12x1AVX512
+	t.Offsets[0][13][1] = 13 // offsets13x1AVX512
+	t.Offsets[0][14][1] = 14 // offsets14x1AVX512
+	t.Offsets[0][1][2] = 15  // offsets1x2AVX512
+	t.Offsets[0][2][2] = 16  // offsets2x2AVX512
+	t.Offsets[0][3][2] = 17  // offsets3x2AVX512
+	t.Offsets[0][4][2] = 18  // offsets4x2AVX512
+	t.Offsets[0][5][2] = 19  // offsets5x2AVX512
+	t.Offsets[0][6][2] = 20  // offsets6x2AVX512
+	t.Offsets[0][7][2] = 21  // offsets7x2AVX512
+	t.Offsets[0][8][2] = 22  // offsets8x2AVX512
+	t.Offsets[0][9][2] = 23  // offsets9x2AVX512
+	t.Offsets[0][10][2] = 24 // offsets10x2AVX512
+	t.Offsets[0][11][2] = 25 // offsets11x2AVX512
+	t.Offsets[0][12][2] = 26 // offsets12x2AVX512
+	t.Offsets[0][13][2] = 27 // offsets13x2AVX512
+	t.Offsets[0][14][2] = 28 // offsets14x2AVX512
+	if isa.HasBFloat16() {
+		t.Offsets[1][1][1] = 29  // offsetPairs1x1AVX512
+		t.Offsets[1][2][1] = 30  // offsetPairs2x1AVX512
+		t.Offsets[1][3][1] = 31  // offsetPairs3x1AVX512
+		t.Offsets[1][4][1] = 32  // offsetPairs4x1AVX512
+		t.Offsets[1][5][1] = 33  // offsetPairs5x1AVX512
+		t.Offsets[1][6][1] = 34  // offsetPairs6x1AVX512
+		t.Offsets[1][7][1] = 35  // offsetPairs7x1AVX512
+		t.Offsets[1][8][1] = 36  // offsetPairs8x1AVX512
+		t.Offsets[1][9][1] = 37  // offsetPairs9x1AVX512
+		t.Offsets[1][10][1] = 38 // offsetPairs10x1AVX512
+		t.Offsets[1][11][1] = 39 // offsetPairs11x1AVX512
+		t.Offsets[1][12][1] = 40 // offsetPairs12x1AVX512
+		t.Offsets[1][13][1] = 41 // offsetPairs13x1AVX512
+		t.Offsets[1][14][1] = 42 // offsetPairs14x1AVX512
+		t.Offsets[1][1][2] = 43  // offsetPairs1x2AVX512
+		t.Offsets[1][2][2] = 44  // offsetPairs2x2AVX512
+		t.Offsets[1][3][2] = 45  // offsetPairs3x2AVX512
+		t.Offsets[1][4][2] = 46  // offsetPairs4x2AVX512
+		t.Offsets[1][5][2] = 47  // offsetPairs5x2AVX512
+		t.Offsets[1][6][2] = 48  // offsetPairs6x2AVX512
+		t.Offsets[1][7][2] = 49  // offsetPairs7x2AVX512
+		t.Offsets[1][8][2] = 50  // offsetPairs8x2AVX512
+		t.Offsets[1][9][2] = 51  // offsetPairs9x2AVX512
+		t.Offsets[1][10][2] = 52 // offsetPairs10x2AVX512
+		t.Offsets[1][11][2] = 53 // offsetPairs11x2AVX512
+		t.Offsets[1][12][2] = 54 // offsetPairs12x2AVX512
+		t.Offsets[1][13][2] = 55 // offsetPairs13x2AVX512
+		t.Offsets[1][14][2] = 56 // offsetPairs14x2AVX512
+	}
 	t.OffsetSums[1][1][1] = 1   // offsetSums1x1x1AVX512
 	t.OffsetSums[2][1][1] = 2   // offsetSums2x1x1AVX512
 	t.OffsetSums[3][1][1] = 3   // offsetSums3x1x1AVX512
@@ -327,12 +360,12 @@ func avx2(t *kernels) {
 	t.ToWhole = 2              // toWholeAVX2
 	t.PixelSums[0][6][2] = 7   // pixelSums6x2AVX2
 	t.PixelSums[0][5][2] = 8   // pixelSums5x2AVX2
-	t.Offsets[1][2] = 29       // offsets1x2AVX2
-	t.Offsets[2][2] = 30       // offsets2x2AVX2
-	t.Offsets[3][2] = 31       // offsets3x2AVX2
-	t.Offsets[4][2] = 32       // offsets4x2AVX2
-	t.Offsets[5][2] = 33       // offsets5x2AVX2
-	t.Offsets[6][2] = 34       // offsets6x2AVX2
+	t.Offsets[0][1][2] = 57    // offsets1x2AVX2
+	t.Offsets[0][2][2] = 58    // offsets2x2AVX2
+	t.Offsets[0][3][2] = 59    // offsets3x2AVX2
+	t.Offsets[0][4][2] = 60    // offsets4x2AVX2
+	t.Offsets[0][5][2] = 61    // offsets5x2AVX2
+	t.Offsets[0][6][2] = 62    // offsets6x2AVX2
 	t.OffsetSums[1][1][2] = 57 // offsetSums1x1x2AVX2
 	t.OffsetSums[2][1][2] = 58 // offsetSums2x1x2AVX2
 	t.OffsetSums[3][1][2] = 59 // offsetSums3x1x2AVX2
@@ -1230,6 +1263,16 @@ func (number addPairs) run(dst, src *float32, n int) {
 }
 
 //go:noescape
+func roundPairsAVX512(dst, src *float32, n int)
+
+func (number roundPairs) run(dst, src *float32, n int) {
+	switch number {
+	case 1:
+		roundPairsAVX512(dst, src, n)
+	}
+}
+
+//go:noescape
 func roundRowsAVX512(dst, src *float32, n int)
 
 func (number roundRows) run(dst, src *float32, n int) {
@@ -1369,6 +1412,90 @@ func offsets13x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start,
 func offsets14x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
 //go:noescape
+func offsetPairs1x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs2x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs3x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs4x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs5x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs6x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs7x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs8x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs9x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs10x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs11x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs12x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs13x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs14x1AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs1x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs2x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs3x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs4x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs5x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs6x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs7x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs8x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs9x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs10x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs11x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs12x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs13x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
+func offsetPairs14x2AVX512(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
+
+//go:noescape
 func offsets1x2AVX2(tiles, k int, x *float32, apart int, offs *int, b, start, c *float32, jumpC int, accumulate, floor bool)
 
 //go:noescape
@@ -1445,16 +1572,72 @@ func (number offsets) run(tiles, k int, x *float32, apart int, offs *int, b, sta
 	case 28:
 		offsets14x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 29:
-		offsets1x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		offsetPairs1x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 30:
-		offsets2x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		offsetPairs2x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 31:
-		offsets3x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		offsetPairs3x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 32:
-		offsets4x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		offsetPairs4x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 33:
-		offsets5x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+		offsetPairs5x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	case 34:
+		offsetPairs6x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 35:
+		offsetPairs7x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 36:
+		offsetPairs8x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 37:
+		offsetPairs9x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 38:
+		offsetPairs10x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 39:
+		offsetPairs11x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 40:
+		offsetPairs12x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 41:
+		offsetPairs13x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 42:
+		offsetPairs14x1AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 43:
+		offsetPairs1x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 44:
+		offsetPairs2x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 45:
+		offsetPairs3x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 46:
+		offsetPairs4x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 47:
+		offsetPairs5x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 48:
+		offsetPairs6x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 49:
+		offsetPairs7x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 50:
+		offsetPairs8x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 51:
+		offsetPairs9x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 52:
+		offsetPairs10x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 53:
+		offsetPairs11x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 54:
+		offsetPairs12x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 55:
+		offsetPairs13x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 56:
+		offsetPairs14x2AVX512(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 57:
+		offsets1x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 58:
+		offsets2x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 59:
+		offsets3x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 60:
+		offsets4x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 61:
+		offsets5x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
+	case 62:
 		offsets6x2AVX2(tiles, k, x, apart, offs, b, start, c, jumpC, accumulate, floor)
 	}
 }

@@ -39,11 +39,11 @@ func neon(t *kernels) {
 	t.ToWhole = 1             // toWholeNEON
 	t.PixelSums[0][6][4] = 1  // pixelSums6x4NEON
 	t.PixelSums[0][5][4] = 2  // pixelSums5x4NEON
-	t.Offsets[1][4] = 1       // offsets1x4NEON
-	t.Offsets[2][4] = 2       // offsets2x4NEON
-	t.Offsets[3][4] = 3       // offsets3x4NEON
-	t.Offsets[4][4] = 4       // offsets4x4NEON
-	t.Offsets[5][4] = 5       // offsets5x4NEON
+	t.Offsets[0][1][4] = 1    // offsets1x4NEON
+	t.Offsets[0][2][4] = 2    // offsets2x4NEON
+	t.Offsets[0][3][4] = 3    // offsets3x4NEON
+	t.Offsets[0][4][4] = 4    // offsets4x4NEON
+	t.Offsets[0][5][4] = 5    // offsets5x4NEON
 	t.OffsetSums[1][1][4] = 1 // offsetSums1x1x4NEON
 	t.OffsetSums[2][1][4] = 2 // offsetSums2x1x4NEON
 	t.OffsetSums[3][1][4] = 3 // offsetSums3x1x4NEON
@@ -179,6 +179,8 @@ func (number toWhole) run(dst, src *float32, n int, with *float32) {
 func (roundPixels) run(dst, low, high *float32, step, n int) {}
 
 func (addPairs) run(dst, src *float32, n int) {}
+
+func (roundPairs) run(dst, src *float32, n int) {}
 
 func (roundRows) run(dst, src *float32, n int) {}
 

@@ -13,7 +13,10 @@ func OffsetPixels() int { return have.TilePixels }
 
 // OffsetTiles is a run of pixels that OffsetKernel convolves: tiles of N pixels, at most OffsetPixels, one after the other. At a kernel offset,
 // inputs of neighbouring pixels are Step apart. Results are in blocks of channels JumpC apart.
-type OffsetTiles struct{ Tiles, N, Step, JumpC int }
+type OffsetTiles struct {
+	Tiles, N, Step, JumpC int
+	Pairs                 bool // inputs and weights are pairs of bfloat16 values (RoundPairs), and both products of a pair are added; it needs HasPairs
+}
 
 // OffsetKernel is the micro-kernel of convolutions whose images lie by planes and whose results lie in blocks of channels. Lanes are output
 // channels; a kernel's taps are offsets into the padded image. For pixels i and the first n blocks of 16 of the 32 columns j of b
@@ -26,7 +29,11 @@ func OffsetKernel(r *OffsetTiles, offs []int, x, b, start, c []float32, n int, a
 	k, all := len(offs), r.Tiles*r.N
 	_, _, _ = b[(k-1)*pixelPanel+n*lanes-1], start[n*lanes-1], c[(n-1)*r.JumpC+all*lanes-1]
 	step, vectors, apart := spread(n, r.JumpC)
-	kernel := have.Offsets[r.N][vectors]
+	factors := values
+	if r.Pairs {
+		factors = pairs
+	}
+	kernel := have.Offsets[factors][r.N][vectors]
 	if kernel == none {
 		for j := range n {
 			for i := range all {

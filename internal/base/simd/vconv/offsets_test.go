@@ -13,7 +13,7 @@ func TestOffsetKernel(t *testing.T) {
 		for pixels := 1; pixels <= OffsetPixels(); pixels++ {
 			for n := 1; n <= 2; n++ {
 				for tiles := 1; tiles <= 3; tiles++ {
-					testOffsets(t, OffsetTiles{tiles, pixels, 1 + (pixels+n)%4, tiles*pixels*isa.BlockLanes + 5}, n, []int{7, 0, 31, 2, 19, 4, 3}[:1+(pixels+tiles)%7])
+					testOffsets(t, OffsetTiles{Tiles: tiles, N: pixels, Step: 1 + (pixels+n)%4, JumpC: tiles*pixels*isa.BlockLanes + 5}, n, []int{7, 0, 31, 2, 19, 4, 3}[:1+(pixels+tiles)%7])
 				}
 			}
 		}
@@ -108,7 +108,7 @@ func BenchmarkOffsetKernel(b *testing.B) {
 	}
 	const tiles = 4
 	pixels := OffsetPixels()
-	r := OffsetTiles{tiles, pixels, 2, tiles * pixels * 16}
+	r := OffsetTiles{Tiles: tiles, N: pixels, Step: 2, JumpC: tiles * pixels * 16}
 	x, w, start, y := make([]float32, 300), make([]float32, 147*32), make([]float32, 32), make([]float32, 2*tiles*pixels*16)
 	for b.Loop() {
 		OffsetKernel(&r, offs, x, w, start, y, 2, false, false)

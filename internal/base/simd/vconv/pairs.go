@@ -15,7 +15,7 @@ const PairBlock = 2 * isa.BlockLanes
 
 // HasPairs reports whether the processor multiplies pairs, at the level in use.
 func HasPairs() bool {
-	return have.Pixels[pairs][1][1] != none && have.PixelSums[pairs][8][1] != none && have.RoundPixels != none && have.AddPairs != none && have.RoundRows != none
+	return have.Pixels[pairs][1][1] != none && have.PixelSums[pairs][8][1] != none && have.RoundPixels != none && have.AddPairs != none && have.RoundPairs != none && have.RoundRows != none && have.Offsets[pairs][1][1] != none
 }
 
 // PairPlaces is the number of places that n rounded values take; n is even.
@@ -45,6 +45,19 @@ func roundPixelPairs(dst, x []float32, jump, blocks, rows int) {
 	}
 	if blocks%2 > 0 {
 		have.RoundPixels.run(&dst[blocks/2*rows*lanes], &x[(blocks-1)*jump], &zeros[0], 0, rows)
+	}
+}
+
+// RoundPairs rounds values, of which there is an even number, to pairs of neighbours. It needs HasPairs.
+func RoundPairs(dst, src []float32) {
+	const run = PairBlock
+	n := len(src) / run
+	if n > 0 {
+		_ = dst[n*run/2-1]
+		have.RoundPairs.run(&dst[0], &src[0], n)
+	}
+	for at := n * run; at < len(src); at += 2 {
+		dst[at/2] = vec.Pair(src[at], src[at+1])
 	}
 }
 

@@ -1,6 +1,7 @@
 package vconv
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/swcaffe/swcaffe/internal/base/simd/isa"
@@ -83,4 +84,40 @@ func TestUnroundPanel(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOffsetPairs: OffsetKernel with pairs has the bits of two products one after the other, the second value's before the first's.
+func TestOffsetPairs(t *testing.T) {
+	if !HasPairs() {
+		t.Skip("this processor does not multiply pairs")
+	}
+	const lanes = isa.BlockLanes
+	for pixels := 1; pixels <= OffsetPixels(); pixels++ {
+		for n := 1; n <= 2; n++ {
+			offs := []int{9, 0, 4, 17, 2}[:1+(pixels+n)%5]
+			r := OffsetTiles{Tiles: 2, N: pixels, Step: 1 + pixels%2, JumpC: 2*pixels*lanes + 3, Pairs: true}
+			all, wide := r.Tiles*r.N, OffsetTiles{Tiles: 2, N: pixels, Step: 2 * (1 + pixels%2), JumpC: 2*pixels*lanes + 3}
+			_, x := simdtest.Banded(2*(32+all*r.Step), 1)
+			_, w := simdtest.Banded(2*len(offs)*pixelPanel, 2)
+			_, start := simdtest.Banded(pixelPanel, 3)
+			vec.Round(x, x)
+			vec.Round(w, w)
+			pairsOf, packed := make([]float32, len(x)/2), make([]float32, len(w)/2)
+			RoundPairs(pairsOf, x)
+			var order []int
+			for k, o := range offs {
+				order = append(order, 2*o+1, 2*o)
+				for j := range pixelPanel {
+					packed[k*pixelPanel+j] = vec.Pair(w[(2*k+1)*pixelPanel+j], w[2*k*pixelPanel+j])
+				}
+			}
+			got := make([]float32, 2*r.JumpC)
+			want := make([]float32, len(got))
+			OffsetKernel(&r, offs, pairsOf, packed, start, got, n, false, true)
+			OffsetKernel(&wide, order, x, w, start, want, n, false, true)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%+v, %d blocks: %v, want %v", r, n, got, want)
+			}
+		}
+	}
 }
