@@ -66,3 +66,15 @@ func ProductWork(s shape.Conv, d shape.Direction) float64 {
 	runs := positions/float64(lanes) + float64(s.N*lines)
 	return weights + float64(s.Group*s.Depth())*(2*float64(out)*positions+gatherWork*runs)
 }
+
+// PairCopies is what these take beside products if Winograd's algorithm can compute the same in float32, whose cost is too high by as much where channels are few: 1.5 to 3 times in 20 layers of
+// the zoo with 16 to 64 channels (time -explain -tune -precision bf16, on two cores with AVX512_BF16).
+func PairCopies(p *Problem) float64 {
+	s := &p.Shape
+	if !s.UnitStride() {
+		return 0
+	}
+	const each = 70
+	lanes := tiling.Blocks(s.C, shape.BlockLanes) + tiling.Blocks(s.Out, shape.BlockLanes)
+	return each * float64(s.N*tiling.Size(s.OutSize())) * float64(lanes*shape.BlockLanes)
+}

@@ -30,10 +30,12 @@ func packable(p *conv.Problem) error {
 		conv.WholeBlocks(p.Images, s.C), conv.WholeBlocks(p.Results, s.Out))
 }
 
-// packedCost is half the cost of whole panels and of lines with the zeros between them.
+// packedCost is the cost of whole panels and of lines with the zeros between them, and of copies.
 func packedCost(p *conv.Problem) float64 {
+	const rate = 1.75 // products in the time of one of float32
 	v := planPacked(p)
-	return float64(p.Shape.N*v.rows.Units*v.width) * float64(v.groups*v.panels*conv.Panel) * float64(len(v.taps)*v.blocks*v.packing.Block())
+	pixels := float64(p.Shape.N * v.rows.Units * v.width)
+	return pixels*float64(v.groups*v.panels*conv.Panel)*float64(len(v.taps)*v.blocks*v.packing.Block())*2/rate + conv.PairCopies(p)
 }
 
 // packed is a convolution without strides whose images are copied, a band of lines at a time, to packed blocks (factors.Packing) with zeros around them. There a
@@ -79,7 +81,11 @@ func planPacked(p *conv.Problem) packedPlan {
 	}
 	// Pixels of all blocks of channels and the results of a panel take half of L2.
 	line := v.width * shape.BlockLanes * (v.blocks + 2)
-	v.lines = tiling.Even(rows.Units, max(1, p.Spec.LDMBytes/2/4/line-rows.Reach), 1)
+	fit := p.Spec.LDMBytes/2/4/line - rows.Reach
+	if v.panels < p.Spec.CoreGroups { // else they share the panels of a band
+		fit = min(fit, tiling.Blocks(s.N*rows.Units, p.Spec.CoreGroups))
+	}
+	v.lines = tiling.Even(rows.Units, max(1, fit), 1)
 	v.bands = tiling.Blocks(rows.Units, v.lines)
 	v.band = tensor.NewBlockBand(v.in, rows, cols, v.lines)
 	if v.parts = 1; s.N*v.bands*v.groups < 2*p.Spec.CoreGroups {

@@ -31,9 +31,11 @@ var BFloat16 = conv.Algorithm{
 		return op.FirstReason(packable(p), op.Unless(p.Inference, "it is for weights that do not change"), op.Unless(tiling.Size(p.Shape.Kernel) > 1, "it computes only kernels larger than 1x1"),
 			op.Unless(p.Shape.C/p.Shape.Group >= shape.BlockLanes, "it computes only groups of %d channels or more", shape.BlockLanes))
 	},
-	Cost: packedCost(factors.BFloat16, 1.75), Works: worksPacked, Steps: conv.StepsForward,
+	Cost: func(p *conv.Problem) float64 { return pairCost(p) + conv.PairCopies(p) }, Works: worksPacked, Steps: conv.StepsForward,
 	Kernel: conv.Staged(func(t *conv.Task) error { return newPacked(t, factors.BFloat16) }),
 }
+
+var pairCost = packedCost(factors.BFloat16, 1.5)
 
 func packable(p *conv.Problem) error {
 	s := &p.Shape
