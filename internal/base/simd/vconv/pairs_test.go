@@ -1,6 +1,7 @@
 package vconv
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -120,4 +121,34 @@ func TestOffsetPairs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAddPairs: the first or the second 16 channels of pairs are added, for any number of pixels, and nothing behind them is written.
+func TestAddPairs(t *testing.T) {
+	const lanes = isa.BlockLanes
+	simdtest.EachTarget(t, func(t *testing.T) {
+		if !HasPairs() {
+			t.Skip("the level has no pairs")
+		}
+		for pixels := 1; pixels <= 19; pixels++ {
+			_, x := simdtest.Banded(2*pixels*lanes, 1)
+			x[0], x[1], x[2] = float32(math.NaN()), float32(math.Inf(-1)), 1e-39
+			pairs := make([]float32, pixels*lanes)
+			roundPixelPairs(pairs, x, pixels*lanes, 2, pixels)
+			for half := range 2 {
+				all, sum := simdtest.Banded(pixels*lanes, 3)
+				old := slices.Clone(sum)
+				AddPairs(sum, pairs[half*lanes/2:])
+				simdtest.CheckGuard(t, all, len(sum), 3)
+				for i, got := range sum {
+					pixel, channel := i/lanes, half*lanes+i%lanes
+					first, second := vec.Unpair(pairs[pixel*lanes+channel/2])
+					want := old[i] + []float32{first, second}[channel%2]
+					if got != want && (got == got || want == want) {
+						t.Fatalf("%d pixels, half %d: value %d is %g, want %g", pixels, half, i, got, want)
+					}
+				}
+			}
+		}
+	})
 }
