@@ -22,7 +22,7 @@ type Algorithm[S Shape, K any] struct {
 	Directions []shape.Direction
 	// Types are the number types in which the algorithm computes.
 	Types Types
-	// Stores marks an algorithm that also reads and writes arrays in its Types (shape.RoundedBlocks).
+	// Stores marks an algorithm whose Forward also reads and writes arrays in its Types (shape.RoundedBlocks).
 	Stores bool
 	// Empty marks the algorithm for empty problems, which no other algorithm computes.
 	Empty bool
@@ -67,7 +67,7 @@ func (a *Algorithm[S, K]) Refuses(p *Problem[S]) error {
 		return fmt.Errorf("it computes in %v", a.Types)
 	case p.Types == Quantised && a.Types != p.Types:
 		return errors.New("it computes in float32")
-	case !a.Stores && (p.Images == shape.RoundedBlocks || p.Results == shape.RoundedBlocks):
+	case p.Stored() && !(a.Stores && p.Direction == shape.Forward):
 		return errors.New("it reads and writes only values of float32")
 	case a.Supports == nil:
 		return nil

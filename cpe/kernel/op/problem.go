@@ -95,6 +95,11 @@ func (p *Problem[S]) Empty() bool { return p.Shape.Empty() }
 // AllPlanes reports whether both images and results are stored by planes.
 func (p *Problem[S]) AllPlanes() bool { return p.Images == shape.Planes && p.Results == shape.Planes }
 
+// Stored reports whether images or results are stored in other types than float32.
+func (p *Problem[S]) Stored() bool {
+	return p.Images == shape.RoundedBlocks || p.Results == shape.RoundedBlocks
+}
+
 // String describes the problem in a line.
 func (p *Problem[S]) String() string {
 	text := p.Shape.Describe(p.Direction, p.Images, p.Results)
