@@ -14,9 +14,10 @@ func (c *Conv) Blocks() (in, out bool) {
 }
 
 // Rounds reports whether the algorithm of Forward can read images, and whether it can write results, in rounded blocks in the place of blocks.
+// Without images no algorithm computes anything, and later ones may be computed by one that cannot.
 func (c *Conv) Rounds() (in, out bool) {
 	best := c.does[shape.Forward].doing()
-	if best == nil {
+	if best == nil || !best.Algorithm.Stores {
 		return false, false
 	}
 	can := func(images, results shape.Layout) bool {

@@ -65,12 +65,13 @@ func (c *Conv) plan(s shape.Conv) error {
 	return c.prepare()
 }
 
-// prepare chooses an algorithm and makes a kernel for every direction, in the present layouts.
+// prepare chooses an algorithm and makes a kernel for every direction, in the present layouts. A tuner does not know images that are stored in other types than
+// float32, which one algorithm reads and writes.
 func (c *Conv) prepare() error {
 	for d := range shape.Direction(3) {
 		var err error
 		p := c.problem(d)
-		if c.tuner != nil {
+		if c.tuner != nil && !p.Stored() {
 			c.does[d], err = newTuned(c, p)
 		} else {
 			c.does[d], err = c.compute(p)
