@@ -138,7 +138,7 @@ func (n *Net) keep(id int) {
 	b := n.graph.Blobs[id]
 	blocked, held := n.plan.InBlocks(b), n.plan.Holds(id)
 	n.graph.Kept[id] = true
-	if held {
+	if n.plan.Widen(b); held {
 		n.plan.Release()
 	}
 	b.Own()

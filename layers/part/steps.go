@@ -37,9 +37,9 @@ func (s *Steps) Arrange(list []layers.Step) bool {
 // Empty reports whether there are no steps.
 func (s *Steps) Empty() bool { return len(s.list) == 0 }
 
-// ByChannel reports whether any step depends on channels.
+// ByChannel reports whether any step depends on channels. One that reads rounded blocks needs pieces of one block.
 func (s *Steps) ByChannel() bool {
-	return slices.ContainsFunc(s.list, func(step layers.Step) bool { return step.ByChannel() })
+	return slices.ContainsFunc(s.list, func(step layers.Step) bool { return step.Rounded || step.ByChannel() })
 }
 
 // floors reports whether the first step is a plain ReLU.

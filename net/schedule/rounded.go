@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
+	"github.com/swcaffe/swcaffe/cpe/kernel/factors"
+	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -57,6 +59,19 @@ func rounded(p *Plan) error {
 	names := p.namesWhere(func(id int) bool { return can[p.Blobs[id].DataStorage()] && !p.between(id) })
 	p.note("rounded", nil, "stored in bfloat16: %s", strings.Join(names, ", "))
 	return p.arrange(changed)
+}
+
+// Widen makes the values of a blob in rounded blocks float32 ones in blocks. The plan must then be made anew.
+func (p *Plan) Widen(b *blob.Blob) {
+	if !p.rounded[b.DataStorage()] {
+		return
+	}
+	values, pixels := b.Data(), b.CountFrom(2)
+	stored := slices.Clone(values)
+	clear(values)
+	for at := 0; at < len(values); at += pixels * shape.BlockLanes {
+		factors.AddRounded(values[at:at+pixels*shape.BlockLanes], stored, at, pixels)
+	}
 }
 
 // computing lists the tasks that compute Forward themselves. A Split, whose tops are its bottom, computes nothing.
