@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/swcaffe/swcaffe/cpe/kernel/factors"
 	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
@@ -26,6 +27,7 @@ type array struct {
 	start   []float32           // contents before a run; nil: NaN
 	written bool                // the kernel writes it; otherwise it must not change
 	plane   int                 // blocked layout: values in a plane; planar layout: 0
+	stored  bool                // in rounded blocks
 	open    bool                // its bits are not compared, for example packed places
 	pixels  int                 // pixels in a plane, if only some of them are stored
 	front   func(pixel int) int // index of a pixel in its plane's storage, -1 if it is not stored; nil: all are stored
@@ -107,17 +109,36 @@ func (a *array) lie(v []float32) []float32 {
 			to[at] = x
 		}
 	}
+	if a.stored {
+		blocks := to
+		to = make([]float32, len(v))
+		fillNaN(to)
+		factors.Round(to, blocks, 0, a.plane*lanes, len(v)/a.plane/lanes, a.plane, a.plane)
+	}
 	return to
+}
+
+// widened returns the data, of rounded blocks their values.
+func (a *array) widened() []float32 {
+	if !a.stored {
+		return a.data
+	}
+	values := make([]float32, a.n)
+	for at := 0; at < a.n; at += a.plane * lanes {
+		factors.AddRounded(values[at:at+a.plane*lanes], a.data, at, a.plane)
+	}
+	return values
 }
 
 // compare compares the results with the reference.
 func (a *array) compare() error {
+	data := a.widened()
 	for i, want := range a.want {
 		at := a.place(i)
 		if at < 0 {
 			continue
 		}
-		v := float64(a.data[at])
+		v := float64(data[at])
 		ok := math.Abs(v-want) <= a.allowed[i] || v == want || v != v && want != want
 		if !ok {
 			return fmt.Errorf("%s[%d] of %d = %g, the reference is %g, allowed is a difference of %.3g", a.name, i, a.n, v, want, a.allowed[i])

@@ -24,6 +24,7 @@ type convForm struct {
 	Bias, Add                     bool
 	InBlocks, OutBlocks           bool // use blocked layouts if the convolution supports them
 	Thin                          bool // store only the pixels at the strides
+	Stored                        bool // store images and results in blocks rounded, if the convolution supports that
 	ForShape                      bool // planned for another shape first
 	Infers                        bool // planned for a net that runs forward alone
 	Kept                          bool // the weights are fixed: the kernel may keep what it makes of them
@@ -94,11 +95,11 @@ func (c *convForm) infers() bool {
 }
 func (c *convForm) integers() bool { return c.infers() && c.bytes() }
 
-// plan makes the convolution of the problem, and reports whether images and results are in blocked layout.
-func (c *convForm) plan(m *cpe.Machine) (k *plan.Conv, in, out bool, err error) {
+// plan makes the convolution of the problem. It returns the layouts of images and results.
+func (c *convForm) plan(m *cpe.Machine) (k *plan.Conv, images, results shape.Layout, err error) {
 	st, err := shape.ParseStrategy(c.Strategy)
 	if err != nil {
-		return nil, false, false, err
+		return nil, 0, 0, err
 	}
 	s := c.shape()
 	other := s
@@ -111,24 +112,34 @@ func (c *convForm) plan(m *cpe.Machine) (k *plan.Conv, in, out bool, err error) 
 		types = op.Quantised
 	}
 	if k, err = plan.NewIn(m, other, op.Force{Family: st}, types, scales); err != nil {
-		return nil, false, false, err
+		return nil, 0, 0, err
 	}
-	in, out = k.Blocks()
-	in, out = in && c.InBlocks, out && c.OutBlocks
+	in, out := k.Blocks()
+	images, results = shape.InBlocks(in && c.InBlocks), shape.InBlocks(out && c.OutBlocks)
 	var only []shape.Direction
 	if c.infers() {
 		only = []shape.Direction{shape.Forward}
 	}
-	if err = k.Arrange(shape.InBlocks(in), shape.InBlocks(out), only); err != nil {
-		return nil, false, false, err
+	if err = k.Arrange(images, results, only); err != nil {
+		return nil, 0, 0, err
 	}
-	if h, w := k.Strides(); c.Thin && in && h*w > 1 {
-		if err = k.Arrange(shape.FrontBlocks, shape.InBlocks(out), only); err != nil {
-			return nil, false, false, err
+	if h, w := k.Strides(); c.Thin && images == shape.Blocks && h*w > 1 {
+		images = shape.FrontBlocks
+	}
+	if c.Stored && c.infers() {
+		in, out := k.Rounds()
+		if in && images == shape.Blocks {
+			images = shape.RoundedBlocks
 		}
+		if out {
+			results = shape.RoundedBlocks
+		}
+	}
+	if err = k.Arrange(images, results, only); err != nil {
+		return nil, 0, 0, err
 	}
 	if c.ForShape {
 		k, err = k.ForShape(s)
 	}
-	return k, in, out, err
+	return k, images, results, err
 }

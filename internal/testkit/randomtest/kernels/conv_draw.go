@@ -29,6 +29,8 @@ func drawConv(r *rand.Rand) form {
 		most = max(most, c.fused(r))
 	} else if c.native() && r.IntN(8) == 0 {
 		most = max(most, c.many(r))
+	} else if c.native() && r.IntN(12) == 0 {
+		most = max(most, c.stores(r))
 	}
 	c.bound(most)
 	if r.IntN(150) == 0 {
@@ -91,6 +93,16 @@ func (c *convForm) many(r *rand.Rand) int {
 	return 12_000_000
 }
 
+// stores changes a shape to one whose images and results may be in rounded blocks. It returns a sufficient bound on products.
+func (c *convForm) stores(r *rand.Rand) int {
+	s := 1 + r.IntN(2)
+	c.N, c.C, c.Out, c.Group = 1+r.IntN(4), 2*lanes*(1+r.IntN(9)), 2*lanes*(1+r.IntN(5)), 1
+	c.In, c.Kernel, c.Stride, c.Pad, c.Dilation = []int{extent(r, 20), extent(r, 20)}, []int{1, 1}, []int{s, s}, []int{0, 0}, []int{1, 1}
+	c.Values, c.Rounds, c.Strategy, c.Entry, c.Infers, c.Stored = pick(r, "rounded", "coarse"), true, "auto", pick(r, "forward", "relu", "finish"), true, true
+	c.InBlocks, c.OutBlocks = r.IntN(4) > 0, r.IntN(4) > 0
+	return 4_000_000
+}
+
 // fused changes a shape to one for which Grads computes both gradients together: batches of small images for the Winograd
 // strategies, or few channels with pooling. It returns a sufficient bound on products.
 func (c *convForm) fused(r *rand.Rand) int {
@@ -125,7 +137,7 @@ func (c *convForm) options(r *rand.Rand) {
 	}
 	c.Bias, c.Add = r.IntN(2) == 0, r.IntN(2) == 0
 	c.InBlocks, c.OutBlocks = r.IntN(2) == 0, r.IntN(2) == 0
-	c.Thin, c.ForShape, c.Kept, c.Infers = r.IntN(2) == 0, r.IntN(6) == 0, r.IntN(3) == 0, r.IntN(2) == 0
+	c.Thin, c.Stored, c.ForShape, c.Kept, c.Infers = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(6) == 0, r.IntN(3) == 0, r.IntN(2) == 0
 	c.PoolK, c.PoolS, c.PoolP = pick(r, 1, 2, 2, 3, 3, 4, 5), 1+r.IntN(3), 0
 	if r.IntN(3) == 0 {
 		c.PoolP = r.IntN(c.PoolK)

@@ -1,14 +1,15 @@
 package kernels
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/swcaffe/swcaffe/cpe"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv"
 	"github.com/swcaffe/swcaffe/cpe/kernel/conv/plan"
 	"github.com/swcaffe/swcaffe/cpe/kernel/op"
-
 	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 )
 
 // convJob holds a convolution's arrays, and the properties that are known after planning.
@@ -50,12 +51,15 @@ func (c *convForm) job() (*job, error) {
 	}
 	all := &job{arrays: []*array{j.x, j.w, j.bias, j.y, j.dy, j.dx, j.dw, j.db, j.above}}
 	all.build = func(m *cpe.Machine) (*run, error) {
-		k, in, out, err := c.plan(m)
+		k, images, results, err := c.plan(m)
 		if err != nil {
 			return nil, err
 		}
+		in, out := images != shape.Planes, results != shape.Planes
 		j.laid(in, out)
-		return j.call(k, in, out), nil
+		made := j.call(k, in, out)
+		j.stored(images == shape.RoundedBlocks, results == shape.RoundedBlocks)
+		return made, nil
 	}
 	return all, nil
 }
@@ -72,6 +76,20 @@ func (j *convJob) laid(in, out bool) {
 	j.dx.plane, j.above.plane, j.dy.plane = j.x.plane, j.x.plane, j.y.plane
 	for _, a := range []*array{j.x, j.y, j.dx, j.above, j.dy} {
 		a.whole, a.front = nil, nil
+	}
+}
+
+// stored sets which of images and results are in rounded blocks.
+func (j *convJob) stored(images, results bool) {
+	if j.x.stored, j.y.stored = images, results; !results {
+		return
+	}
+	for i, v := range j.y.want {
+		if j.y.allowed[i] == 0 {
+			j.y.want[i] = float64(vec.BFloat16(float32(v)))
+			continue
+		}
+		j.y.allowed[i] += (math.Abs(v) + j.y.allowed[i]) / 256
 	}
 }
 
