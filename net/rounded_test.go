@@ -195,6 +195,53 @@ func TestRoundedNonFinite(t *testing.T) {
 	})
 }
 
+// TestRoundedModes: a net that keeps all blobs for a while, or shows them, stores float32 then, with its results.
+func TestRoundedModes(t *testing.T) {
+	n := inPrecision(t, bottlenecks, cpe.BF16, 2, nil)
+	want := poolOf(t, n, 3, 16, 13, 11)
+	for range 2 {
+		for _, on := range []bool{false, true} {
+			if err := n.Economise(on); err != nil {
+				t.Fatal(err)
+			}
+			if got := n.rounds(); (got != nil) != on {
+				t.Errorf("economises %t: %q are stored in bfloat16", on, got)
+			}
+			if got := poolOf(t, n, 3, 16, 13, 11); slices.Equal(got, want) != on || apart(got, want) > 0.02 {
+				t.Errorf("economises %t: other results", on)
+			}
+		}
+	}
+	if n.SetDebugInfo(true); n.rounds() != nil {
+		t.Errorf("with debug_info %q are stored in bfloat16", n.rounds())
+	}
+	if got := poolOf(t, n, 3, 16, 13, 11); apart(got, want) > 0.02 {
+		t.Error("other results with debug_info")
+	}
+}
+
+// TestRoundedOthers: convolutions of any kind add rounded images to their results.
+func TestRoundedOthers(t *testing.T) {
+	const end = `layer { name: "pool" type: "Pooling" bottom: "s" top: "pool" pooling_param { pool: AVE global_pooling: true } }`
+	start := `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 3 dim: 16 dim: 13 dim: 11 } } }` +
+		conv("stem", "x", "stem", "num_output: 64 kernel_size: 3 pad: 1") + conv("t", "stem", "t", "num_output: 64 kernel_size: 1")
+	for _, kind := range []string{"kernel_size: 1", "kernel_size: 3 pad: 1", "kernel_size: 5 pad: 2", "kernel_h: 3 kernel_w: 1 pad_h: 1 pad_w: 0", "kernel_size: 3 pad: 2 dilation: 2", "kernel_size: 3 pad: 1 group: 64", "kernel_size: 3 pad: 1 group: 4"} {
+		for _, act := range []string{"", reluIn("s"), actOf("PReLU", "s", "s")} {
+			text := start + conv("c", "stem", "c", "num_output: 64 "+kind) + sumOf("c", "t", "s") + act + end
+			n, whole := inPrecision(t, text, cpe.BF16, 2, nil), inPrecision(t, text, cpe.BF16, 2, withoutRounded)
+			if !slices.Contains(n.rounds(), "t") {
+				t.Errorf("%s: %q are stored in bfloat16", kind, n.rounds())
+			}
+			for _, size := range [][]int{{3, 16, 13, 11}, {2, 16, 40, 41}, {1, 16, 3, 2}} {
+				got, want := poolOf(t, n, size...), poolOf(t, whole, size...)
+				if d := apart(got, want); d > 0.02 || (d == 0) == (n.rounds() != nil) {
+					t.Errorf("%s, images of %v: results differ by %g of the largest", kind, size, d)
+				}
+			}
+		}
+	}
+}
+
 // TestRoundedBatches: a net computes no images, and then some again. Images of other axes are refused.
 func TestRoundedBatches(t *testing.T) {
 	n := inPrecision(t, bottlenecks, cpe.BF16, 2, nil)
