@@ -242,6 +242,27 @@ func TestRoundedOthers(t *testing.T) {
 	}
 }
 
+// TestRoundedLoss: a top that adds to the loss has float32 values, since the net sums them up.
+func TestRoundedLoss(t *testing.T) {
+	text := strings.ReplaceAll(bottlenecks, `"ReLU" bottom: "qb" top: "qb"`, `"ReLU" bottom: "qb" top: "qb" loss_weight: 0.5`)
+	var losses [2]float64
+	for i, change := range []func(*Options){nil, withoutRounded} {
+		n := inPrecision(t, text, cpe.BF16, 2, change)
+		if got := n.rounds(); slices.Contains(got, "qb") || (got == nil) != (i == 1) {
+			t.Errorf("%q are stored in bfloat16", got)
+		}
+		poolOf(t, n, 3, 16, 13, 11)
+		loss, err := n.Forward()
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses[i] = loss
+	}
+	if math.Abs(losses[0]-losses[1]) > 0.02*math.Abs(losses[1]) || losses[0] == 0 {
+		t.Errorf("the loss is %g, without rounded images %g", losses[0], losses[1])
+	}
+}
+
 // TestRoundedBatches: a net computes no images, and then some again. Images of other axes are refused.
 func TestRoundedBatches(t *testing.T) {
 	n := inPrecision(t, bottlenecks, cpe.BF16, 2, nil)
