@@ -121,8 +121,7 @@ func (v *Kernel) packRounded(memory []float32, lo, hi int) {
 func (v forwardPlan) unpackRounded(w, packed []float32) {
 	for o := range v.Out.Channels {
 		v.eachPair(packed, o, func(first, second int, pair []float32) {
-			at := w[o*v.kernelSize():]
-			one, other := pair[0], pair[0]
+			at, one, other := w[o*v.kernelSize():], float32(0), pair[0]
 			if v.valuesOfPlace() == 2 {
 				one, other = vec.Unpair(pair[0])
 			} else {
