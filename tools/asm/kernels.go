@@ -74,10 +74,9 @@ var kernels = []kernel{
 		kinds(twoWords(family("words%dx%d", wordTiles, of2(vconv.Words))), fourBytes(family("bytes%dx%d", pixelTiles, of2(vconv.Bytes))))},
 	{"vconv", "toBytes", "converts a block of channels of n pixels to such integers.", "of", "dst, src *float32, n int, with *float32", kinds(twoWords(one("toWords", vconv.ToWords)), fourBytes(one("toBytes", vconv.ToBytes)))},
 	{"vconv", "toWhole", "rounds n blocks of 16 values to whole numbers.", "", "dst, src *float32, n int, with *float32", one("toWhole", vconv.ToWhole)},
-	{"vconv", "roundPixels", "rounds two blocks of channels of n pixels to such pairs.", "", "dst, low, high *float32, step, n int", bfloat16(one("roundPixels", vconv.RoundPixels))},
+	{"vconv", "roundPixels", "rounds two blocks of channels of n pixels to such pairs.", "", "dst, low, high *float32, stepLow, stepHigh, n int", bfloat16(one("roundPixels", vconv.RoundPixels))},
 	{"vconv", "addPairs", "adds a block of channels of n pixels of such pairs.", "", "dst, src *float32, n int", bfloat16(one("addPairs", vconv.AddPairs))},
-	{"vconv", "roundPairs", "rounds n runs of 32 values to such pairs of neighbours.", "", "dst, src *float32, n int", bfloat16(one("roundPairs", vconv.RoundPairs))},
-	{"vconv", "roundRows", "rounds n pairs of neighbouring pixels to such pairs, channel by channel.", "", "dst, src *float32, n int", bfloat16(one("roundRows", vconv.RoundRows))},
+	{"vconv", "roundRows", "rounds n pairs of neighbouring pixels to such pairs, channel by channel.", "", "dst, low, high *float32, stepLow, stepHigh, n int", bfloat16(one("roundRows", vconv.RoundRows))},
 	{"vconv", "pixelSums", "is the micro-kernel of their weight gradient; factors is 1 for pairs of bfloat16 values.",
 		"factors, rows, vectors", "runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int" +
 			", c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32",

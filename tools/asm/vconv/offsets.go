@@ -31,7 +31,7 @@ func offsets(s emit.ISA, rows, nv int, multiply emit.Multiply) {
 	Load(Param("b"), b)
 	Load(Param("offs"), offs)
 	Load(Param("k"), step)
-	fetchResults := laterResults(s, c, jumpC, rows, nv)
+	fetchResults := laterResults(s, c, jumpC, nil, rows, nv)
 	TESTQ(U32(1), step)
 	JEQ(LabelRef("two"))
 	SUBQ(Imm(8), offs)

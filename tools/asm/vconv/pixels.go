@@ -87,7 +87,13 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 	after := GP64()
 	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, after)
 	MOVQ(after, emit.ParamAt("a"))
-	fetchResults := laterPixels(s, rows, nv)
+	fetchResults := func() {}
+	if s.EVEX {
+		ahead, jump, beside := emit.GP("ahead"), emit.GP("jumpAhead"), emit.GP("beside")
+		SHLQ(Imm(2), jump)
+		ADDQ(U32(uint32(rows*emit.PixelBytes)), emit.ParamAt("ahead"))
+		fetchResults = laterResults(s, ahead, jump, beside, rows, nv)
+	}
 	emit.Align(64)
 	Label("block")
 	LEAQ(Mem{Base: a, Disp: rows * emit.PixelBytes}, far)
@@ -147,18 +153,28 @@ func pixels(s emit.ISA, rows, nv int, f factors) {
 	s.Ret()
 }
 
-// RoundPixels emits the conversion of blocks of 16 channels of n pixels to pairs: dst gets the channels of low and then those of high, which advances by
-// step values a pixel.
-func RoundPixels(s emit.ISA) {
-	dst, low, high, step, n := emit.GP("dst"), emit.GP("low"), emit.GP("high"), emit.GP("step"), emit.GP("n")
-	SHLQ(Imm(2), step)
+// RoundPixels emits the conversion of blocks of 16 channels of n pixels to pairs: dst gets the channels of low and then those of high, which advance by
+// stepLow and stepHigh values a pixel.
+func RoundPixels(s emit.ISA) { roundPairs(s, func(pairs reg.VecVirtual) {}) }
+
+// RoundRows emits RoundPixels for pairs of a channel's values in low and high.
+func RoundRows(s emit.ISA) {
+	order := s.Load(s.Words("neighbours", func(lane int) int { return lane | (16+lane)<<16 }))
+	roundPairs(s, func(pairs reg.VecVirtual) { VPERMW(pairs, order, pairs) })
+}
+
+func roundPairs(s emit.ISA, arrange func(pairs reg.VecVirtual)) {
+	dst, low, high, stepLow, stepHigh, n := emit.GP("dst"), emit.GP("low"), emit.GP("high"), emit.GP("stepLow"), emit.GP("stepHigh"), emit.GP("n")
+	SHLQ(Imm(2), stepLow)
+	SHLQ(Imm(2), stepHigh)
 	Label("pixel")
 	pairs := s.V()
 	emit.RoundPairs(Mem{Base: low}, s.Load(Mem{Base: high}), pairs)
+	arrange(pairs)
 	VMOVUPS(pairs, Mem{Base: dst})
 	ADDQ(U32(emit.PixelBytes), dst)
-	ADDQ(U32(emit.PixelBytes), low)
-	ADDQ(step, high)
+	ADDQ(stepLow, low)
+	ADDQ(stepHigh, high)
 	DECQ(n)
 	JNE(LabelRef("pixel"))
 	s.Ret()
@@ -180,76 +196,27 @@ func AddPairs(s emit.ISA) {
 	s.Ret()
 }
 
-// RoundPairs emits the rounding of n runs of 32 values to pairs of neighbours.
-func RoundPairs(s emit.ISA) {
-	dst, src, n := emit.GP("dst"), emit.GP("src"), emit.GP("n")
-	Label("run")
-	v := s.V()
-	emit.RoundPairs(Mem{Base: src}, s.Load(Mem{Base: src, Disp: emit.PixelBytes}), v)
-	VMOVUPS(v, Mem{Base: dst})
-	ADDQ(U32(emit.PixelBytes), dst)
-	ADDQ(U32(2*emit.PixelBytes), src)
-	DECQ(n)
-	JNE(LabelRef("run"))
-	s.Ret()
-}
-
-// RoundRows emits the conversion of n pairs of neighbouring pixels of 16 channels to pairs of each channel's two values.
-func RoundRows(s emit.ISA) {
-	dst, src, n := emit.GP("dst"), emit.GP("src"), emit.GP("n")
-	order := s.Load(s.Words("neighbours", func(lane int) int { return lane | (16+lane)<<16 }))
-	Label("pair")
-	v := s.V()
-	emit.RoundPairs(Mem{Base: src}, s.Load(Mem{Base: src, Disp: emit.PixelBytes}), v)
-	VPERMW(v, order, v)
-	VMOVUPS(v, Mem{Base: dst})
-	ADDQ(U32(emit.PixelBytes), dst)
-	ADDQ(U32(2*emit.PixelBytes), src)
-	DECQ(n)
-	JNE(LabelRef("pair"))
-	s.Ret()
-}
-
-// laterResults returns what fetches a line of each vector of the next tile's results, one after the other; without EVEX it does nothing.
-func laterResults(s emit.ISA, c, jumpC reg.Register, rows, nv int) (fetch func()) {
+// laterResults returns what fetches a line of each vector of the next tile's results, one pixel after the other, and with beside, unless it is nil, of what lies so many bytes behind them; without
+// EVEX it does nothing.
+func laterResults(s emit.ISA, c, jumpC, beside reg.Register, rows, nv int) (fetch func()) {
 	if !s.EVEX {
 		return func() {}
 	}
-	return fetchLines(c, func(later reg.Register) {
-		PREFETCHT0(Mem{Base: later})
-		if 4*s.Width*nv > emit.PixelBytes {
-			PREFETCHT0(Mem{Base: later, Index: jumpC, Scale: 1})
-		}
-	}, rows)
-}
-
-// laterPixels is laterResults at ahead and jumpAhead in the place of the results, and of as many lines that lie beside bytes behind those.
-func laterPixels(s emit.ISA, rows, nv int) (fetch func()) {
-	if !s.EVEX {
-		return func() {}
-	}
-	ahead, jump, beside := emit.GP("ahead"), emit.GP("jumpAhead"), emit.GP("beside")
-	SHLQ(Imm(2), jump)
-	ADDQ(U32(uint32(rows*emit.PixelBytes)), emit.ParamAt("ahead"))
-	return fetchLines(ahead, func(later reg.Register) {
-		also := GP64()
-		LEAQ(Mem{Base: later, Index: beside, Scale: 1}, also)
-		for _, line := range []reg.Register{later, also} {
-			PREFETCHT0(Mem{Base: line})
-			if 4*s.Width*nv > emit.PixelBytes {
-				PREFETCHT0(Mem{Base: line, Index: jump, Scale: 1})
-			}
-		}
-	}, rows)
-}
-
-// fetchLines returns what fetches a line of each of the pixels of the next tile, whose places those of this one at c precede, one after the other.
-func fetchLines(c reg.Register, fetch func(later reg.Register), rows int) func() {
 	later, last := GP64(), GP64()
 	LEAQ(Mem{Base: c, Disp: rows * emit.PixelBytes}, later)
 	LEAQ(Mem{Base: c, Disp: (2*rows - 1) * emit.PixelBytes}, last)
 	return func() {
-		fetch(later)
+		lines := []reg.Register{later}
+		if beside != nil {
+			lines = append(lines, GP64())
+			LEAQ(Mem{Base: later, Index: beside, Scale: 1}, lines[1])
+		}
+		for _, line := range lines {
+			PREFETCHT0(Mem{Base: line})
+			if 4*s.Width*nv > emit.PixelBytes {
+				PREFETCHT0(Mem{Base: line, Index: jumpC, Scale: 1})
+			}
+		}
 		ADDQ(Imm(emit.PixelBytes), later)
 		CMPQ(later, last)
 		CMOVQGT(last, later)

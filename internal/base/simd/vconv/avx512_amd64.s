@@ -29962,24 +29962,26 @@ block:
 	VZEROUPPER
 	RET
 
-// func roundPixelsAVX512(dst *float32, low *float32, high *float32, step int, n int)
+// func roundPixelsAVX512(dst *float32, low *float32, high *float32, stepLow int, stepHigh int, n int)
 // Requires: AVX, AVX512F
-TEXT ·roundPixelsAVX512(SB), NOSPLIT, $0-40
+TEXT ·roundPixelsAVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ low+8(FP), CX
 	MOVQ high+16(FP), DX
-	MOVQ step+24(FP), BX
-	MOVQ n+32(FP), SI
+	MOVQ stepLow+24(FP), BX
+	MOVQ stepHigh+32(FP), SI
+	MOVQ n+40(FP), DI
 	SHLQ $0x02, BX
+	SHLQ $0x02, SI
 
 pixel:
 	VMOVUPS (DX), Z0
 	BYTE $0x62; BYTE $0xf2; BYTE $0x7f; BYTE $0x48; BYTE $0x72; BYTE $0x01 // VCVTNE2PS2BF16 (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, CX
-	ADDQ    BX, DX
-	DECQ    SI
+	ADDQ    BX, CX
+	ADDQ    SI, DX
+	DECQ    DI
 	JNE     pixel
 	VZEROUPPER
 	RET
@@ -30003,41 +30005,29 @@ pixel:
 	VZEROUPPER
 	RET
 
-// func roundPairsAVX512(dst *float32, src *float32, n int)
-// Requires: AVX, AVX512F
-TEXT ·roundPairsAVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-
-run:
-	VMOVUPS 64(CX), Z0
-	BYTE $0x62; BYTE $0xf2; BYTE $0x7f; BYTE $0x48; BYTE $0x72; BYTE $0x01 // VCVTNE2PS2BF16 (CX), Z0, Z0
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000080, CX
-	DECQ    DX
-	JNE     run
-	VZEROUPPER
-	RET
-
-// func roundRowsAVX512(dst *float32, src *float32, n int)
+// func roundRowsAVX512(dst *float32, low *float32, high *float32, stepLow int, stepHigh int, n int)
 // Requires: AVX, AVX512BW, AVX512F
-TEXT ·roundRowsAVX512(SB), NOSPLIT, $0-24
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    n+16(FP), DX
+TEXT ·roundRowsAVX512(SB), NOSPLIT, $0-48
 	VMOVUPS neighbours<>+0(SB), Z0
+	MOVQ    dst+0(FP), AX
+	MOVQ    low+8(FP), CX
+	MOVQ    high+16(FP), DX
+	MOVQ    stepLow+24(FP), BX
+	MOVQ    stepHigh+32(FP), SI
+	MOVQ    n+40(FP), DI
+	SHLQ    $0x02, BX
+	SHLQ    $0x02, SI
 
-pair:
-	VMOVUPS 64(CX), Z1
+pixel:
+	VMOVUPS (DX), Z1
 	BYTE $0x62; BYTE $0xf2; BYTE $0x77; BYTE $0x48; BYTE $0x72; BYTE $0x09 // VCVTNE2PS2BF16 (CX), Z1, Z1
 	VPERMW  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000080, CX
-	DECQ    DX
-	JNE     pair
+	ADDQ    BX, CX
+	ADDQ    SI, DX
+	DECQ    DI
+	JNE     pixel
 	VZEROUPPER
 	RET
 

@@ -21,7 +21,6 @@ type kernels struct {
 	ToWhole     toWhole
 	RoundPixels roundPixels
 	AddPairs    addPairs
-	RoundPairs  roundPairs
 	RoundRows   roundRows
 	PixelSums   [2][9][5]pixelSums   // by factors, rows, vectors
 	Offsets     [2][15][5]offsets    // by factors, pixels, vectors
@@ -60,9 +59,6 @@ type roundPixels uint8
 
 // addPairs adds a block of channels of n pixels of such pairs.
 type addPairs uint8
-
-// roundPairs rounds n runs of 32 values to such pairs of neighbours.
-type roundPairs uint8
 
 // roundRows rounds n pairs of neighbouring pixels to such pairs, channel by channel.
 type roundRows uint8

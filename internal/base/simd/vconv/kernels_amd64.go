@@ -175,9 +175,6 @@ func avx512(t *kernels) {
 		t.AddPairs = 1 // addPairsAVX512
 	}
 	if isa.HasBFloat16() {
-		t.RoundPairs = 1 // roundPairsAVX512
-	}
-	if isa.HasBFloat16() {
 		t.RoundRows = 1 // roundRowsAVX512
 	}
 	t.PixelSums[0][8][1] = 1 // pixelSums8x1AVX512
@@ -1243,12 +1240,12 @@ func (number toWhole) run(dst, src *float32, n int, with *float32) {
 }
 
 //go:noescape
-func roundPixelsAVX512(dst, low, high *float32, step, n int)
+func roundPixelsAVX512(dst, low, high *float32, stepLow, stepHigh, n int)
 
-func (number roundPixels) run(dst, low, high *float32, step, n int) {
+func (number roundPixels) run(dst, low, high *float32, stepLow, stepHigh, n int) {
 	switch number {
 	case 1:
-		roundPixelsAVX512(dst, low, high, step, n)
+		roundPixelsAVX512(dst, low, high, stepLow, stepHigh, n)
 	}
 }
 
@@ -1263,22 +1260,12 @@ func (number addPairs) run(dst, src *float32, n int) {
 }
 
 //go:noescape
-func roundPairsAVX512(dst, src *float32, n int)
+func roundRowsAVX512(dst, low, high *float32, stepLow, stepHigh, n int)
 
-func (number roundPairs) run(dst, src *float32, n int) {
+func (number roundRows) run(dst, low, high *float32, stepLow, stepHigh, n int) {
 	switch number {
 	case 1:
-		roundPairsAVX512(dst, src, n)
-	}
-}
-
-//go:noescape
-func roundRowsAVX512(dst, src *float32, n int)
-
-func (number roundRows) run(dst, src *float32, n int) {
-	switch number {
-	case 1:
-		roundRowsAVX512(dst, src, n)
+		roundRowsAVX512(dst, low, high, stepLow, stepHigh, n)
 	}
 }
 

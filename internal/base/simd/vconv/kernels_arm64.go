@@ -176,13 +176,11 @@ func (number toWhole) run(dst, src *float32, n int, with *float32) {
 	}
 }
 
-func (roundPixels) run(dst, low, high *float32, step, n int) {}
+func (roundPixels) run(dst, low, high *float32, stepLow, stepHigh, n int) {}
 
 func (addPairs) run(dst, src *float32, n int) {}
 
-func (roundPairs) run(dst, src *float32, n int) {}
-
-func (roundRows) run(dst, src *float32, n int) {}
+func (roundRows) run(dst, low, high *float32, stepLow, stepHigh, n int) {}
 
 //go:noescape
 func pixelSums6x4NEON(runs, pixels int, a *float32, nextA, stepA, thenA int, b *float32, jumpB, nextB int, ahead *float32, nextAhead, jumpAhead int, c *float32, ldc int, accumulate bool, tiles int, m, n int, words *int32)

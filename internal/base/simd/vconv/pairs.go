@@ -15,7 +15,7 @@ const PairBlock = 2 * isa.BlockLanes
 
 // HasPairs reports whether the processor multiplies pairs, at the level in use.
 func HasPairs() bool {
-	return have.Pixels[pairs][1][1] != none && have.PixelSums[pairs][8][1] != none && have.RoundPixels != none && have.AddPairs != none && have.RoundPairs != none && have.RoundRows != none && have.Offsets[pairs][1][1] != none
+	return have.Pixels[pairs][1][1] != none && have.PixelSums[pairs][8][1] != none && have.RoundPixels != none && have.AddPairs != none && have.RoundRows != none && have.Offsets[pairs][1][1] != none
 }
 
 // PairPlaces is the number of places that n rounded values take; n is even.
@@ -41,10 +41,10 @@ func roundPixelPairs(dst, x []float32, jump, blocks, rows int) {
 	}
 	_, _ = dst[(blocks+1)/2*rows*lanes-1], x[(blocks-1)*jump+rows*lanes-1]
 	for b := 0; b+2 <= blocks; b += 2 {
-		have.RoundPixels.run(&dst[b/2*rows*lanes], &x[b*jump], &x[(b+1)*jump], lanes, rows)
+		have.RoundPixels.run(&dst[b/2*rows*lanes], &x[b*jump], &x[(b+1)*jump], lanes, lanes, rows)
 	}
 	if blocks%2 > 0 {
-		have.RoundPixels.run(&dst[blocks/2*rows*lanes], &x[(blocks-1)*jump], &zeros[0], 0, rows)
+		have.RoundPixels.run(&dst[blocks/2*rows*lanes], &x[(blocks-1)*jump], &zeros[0], lanes, 0, rows)
 	}
 }
 
@@ -54,7 +54,7 @@ func RoundPairs(dst, src []float32) {
 	n := len(src) / run
 	if n > 0 {
 		_ = dst[n*run/2-1]
-		have.RoundPairs.run(&dst[0], &src[0], n)
+		have.RoundPixels.run(&dst[0], &src[0], &src[run/2], run, run, n)
 	}
 	for at := n * run; at < len(src); at += 2 {
 		dst[at/2] = vec.Pair(src[at], src[at+1])
@@ -99,7 +99,7 @@ func RoundRows(dst, src []float32, n int) {
 	const lanes = isa.BlockLanes
 	if whole := n / 2; whole > 0 && HasPairs() {
 		_, _ = dst[whole*lanes-1], src[2*whole*lanes-1]
-		have.RoundRows.run(&dst[0], &src[0], whole)
+		have.RoundRows.run(&dst[0], &src[0], &src[lanes], PairBlock, PairBlock, whole)
 	} else {
 		for q := range whole {
 			at := 2 * q * lanes
