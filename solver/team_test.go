@@ -309,7 +309,8 @@ func TestSignalsReachAll(t *testing.T) {
 	}
 }
 
-// TestSteadyStateAllocatesNothing: after the first iterations, iterations of workers and core groups allocate nothing.
+// TestSteadyStateAllocatesNothing: after the first iterations, iterations of workers and core groups allocate nothing. Where other processes interrupt threads, the runtime allocates records
+// of those that wait, so that the least of some measurements counts.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	few, many := racing.Iterations(100), racing.Iterations(300)
 	for _, c := range []crew{
@@ -317,24 +318,28 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		{workers: 2, team: Team{Strategy: "hogwild_sgd"}}, {workers: 2, team: Team{Strategy: "sync_easgd3"}},
 	} {
 		c.text = normNet
-		per := map[int]float64{}
-		for _, n := range []int{few, many} {
-			count := 0
-			if err := c.run(t, func(rank int, s *Solver) error {
-				err := s.Step(10)
-				if err == nil && rank == 0 {
-					count = alloctest.Count(func() { err = s.Step(n) })
-				} else if err == nil {
-					err = s.Step(n)
-				}
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
-			per[n] = float64(count)
+		each := math.Inf(1)
+		for try := 0; try < 4 && each > 0.5; try++ {
+			each = min(each, float64(c.allocates(t, many)-c.allocates(t, few))/float64(many-few))
 		}
-		if each := (per[many] - per[few]) / float64(many-few); each > 0.5 {
+		if each > 0.5 {
 			t.Errorf("%d workers of %d core groups, strategy %q: %.1f allocations an iteration", c.workers, c.coreGroups, c.team.Strategy, each)
 		}
 	}
+}
+
+// allocates returns the number of objects that n iterations allocate.
+func (c crew) allocates(t *testing.T, n int) (count int) {
+	if err := c.run(t, func(rank int, s *Solver) error {
+		err := s.Step(10)
+		if err == nil && rank == 0 {
+			count = alloctest.Count(func() { err = s.Step(n) })
+		} else if err == nil {
+			err = s.Step(n)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return count
 }
