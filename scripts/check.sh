@@ -97,7 +97,7 @@ export TMPDIR=$temporary
 CGO_ENABLED=0 alive go build -o build/randomtest ./internal/testkit/randomtest/run
 idle=(chrt --idle 0)
 "${idle[@]}" true 2>/dev/null || idle=(nice -n 19) # some containers have no scheduling classes
-"${idle[@]}" build/randomtest -seed 1 -cpu_seconds $((90 * $(nproc))) -timeout 20m -jobs $(($(nproc) + 1)) \
+"${idle[@]}" env GOMEMLIMIT=1GiB build/randomtest -seed 1 -cpu_seconds $((90 * $(nproc))) -timeout 20m -jobs $(($(nproc) + 1)) \
   -dir build/problems >build/random.log 2>&1 &
 random=$!
 trap 'kill "$random" 2>/dev/null || true; rm -rf "$temporary"' EXIT
