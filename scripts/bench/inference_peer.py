@@ -145,6 +145,7 @@ OPERATORS = {
     "Softmax": lambda torch, v, a: torch.softmax(v[0], a.get("axis", -1)), "Concat": lambda torch, v, a: torch.cat(v, a["axis"]),
     "Flatten": lambda torch, v, a: v[0].flatten(a.get("axis", 1)), "Dropout": lambda torch, v, a: v[0], "Identity": lambda torch, v, a: v[0],
     "Add": lambda torch, v, a: v[0] + v[1], "Mul": lambda torch, v, a: v[0] * v[1],
+    "Clip": lambda torch, v, a: torch.clamp(v[0], v[1], v[2]),
     "Pow": lambda torch, v, a: v[0] ** v[1],
 }
 
