@@ -269,12 +269,13 @@ def plot(rows):
             a, s = lowest + (highest - lowest) * k / 4, most * k / 4
             out.append('<text x="%d" y="%.1f" text-anchor="end">%.3f</text>' % (x0 - 5, y(a) + 4, a))
             out.append('<text x="%.1f" y="%d" text-anchor="middle">%.0f</text>' % (x0 + width * k / 4, top + height + 16, s))
-        for row, speed in speeds.items():
+        for k, (row, speed) in enumerate(sorted(speeds.items(), key=lambda item: item[1])):
             accuracy, colour, x = lines[row][0], ROWS[row], x0 + speed / most * width
             middle = statistics.mean(accuracy)
             out.append('<path d="M%.1f %.1f V%.1f" stroke="%s" stroke-opacity="0.5"/><circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>' % (x, y(min(accuracy)), y(max(accuracy)), colour, x, y(middle), colour))
             label = "bf16*" if row[1] == TRAINED else row[1]
-            out.append('<text x="%.1f" y="%.1f" fill="%s">%s</text>' % (x + 5, y(middle) - 4, colour, label))
+            high = y(middle) - 4 - 12 * (k % 3) if k % 2 else y(middle) + 12 + 12 * (k % 3)  # labels of neighbours stand apart
+            out.append('<text x="%.1f" y="%.1f" fill="%s">%s</text>' % (x + 5, high, colour, label))
     for k, (program, colour) in enumerate({p: c for (p, _), c in ROWS.items()}.items()):
         out.append('<circle cx="%d" cy="%d" r="4" fill="%s"/><text x="%d" y="%d">%s</text>' % (left + 140 * k, top + height + 60, colour, left + 140 * k + 8, top + height + 64, program))
     out.append('<text x="%d" y="%d">test accuracy over images a second, of 16 at a time; bars: the range of the seeds; bf16*: also trained in bf16</text>' % (left, top + height + 38))
