@@ -10,8 +10,8 @@ import (
 	"github.com/swcaffe/swcaffe/layers"
 )
 
-// rounded stores images in rounded blocks, half the bytes where the processor multiplies pairs of bfloat16 values, where all tasks that read them can do so and all that write them. A
-// pointwise convolution rounds its images before it multiplies in any case. A sum that reads or makes such images has its own inputs and results rounded.
+// rounded stores images in rounded blocks if all tasks that read them and all that write them can. They take half the bytes where the processor multiplies pairs of bfloat16 values. A pointwise
+// convolution in bfloat16 rounds its images anyway. For a sum, its inputs or its result are rounded in addition.
 func rounded(p *Plan) error {
 	if !p.infers() {
 		return nil

@@ -112,12 +112,13 @@ func (p Packing) Round(rows []float32, steps *Steps) {
 	}
 }
 
-// Round stores whole blocks of channels of some pixels, jump values apart in x, in images in shape.RoundedBlocks; an image's pixels are pixels in number. place is the number
-// that the first value has in shape.Blocks. Where the processor multiplies pairs of bfloat16 values, a place holds two neighbouring channels, and the images take half the memory. Elsewhere the
-// layout is shape.Blocks.
+// Round rounds some blocks of channels of rows pixels to bfloat16, and stores them in images in shape.RoundedBlocks. The blocks are jump values apart in x. An image has so many pixels.
+// place is the number that the first value would have in shape.Blocks.
+//
+// Where the processor multiplies pairs of bfloat16 values, a place of the images holds two neighbouring channels. Elsewhere it holds one, as in shape.Blocks.
 func Round(images, x []float32, place, jump, blocks, rows, pixels int) {
 	const lanes = shape.BlockLanes
-	if !vconv.HasPairs() {
+	if !Pairs() {
 		for b := range blocks {
 			vec.Round(images[place+b*pixels*lanes:][:rows*lanes], x[b*jump:])
 		}
@@ -131,7 +132,7 @@ func Round(images, x []float32, place, jump, blocks, rows, pixels int) {
 // Lines returns images in shape.RoundedBlocks from the line of a pixel on: place is the number that the pixel's first value has in shape.Blocks.
 func Lines(images []float32, place, pixels int) []float32 {
 	const lanes = shape.BlockLanes
-	if !vconv.HasPairs() {
+	if !Pairs() {
 		return images[place:]
 	}
 	block, first := place/lanes/pixels, place/lanes%pixels
@@ -141,14 +142,14 @@ func Lines(images []float32, place, pixels int) []float32 {
 // AddRounded adds values of one block of channels of images in shape.RoundedBlocks to y. place is the number that the first one has in shape.Blocks.
 func AddRounded(y, images []float32, place, pixels int) {
 	const lanes = shape.BlockLanes
-	if !vconv.HasPairs() {
+	if !Pairs() {
 		vec.Add(y, y, images[place:place+len(y)])
 		return
 	}
 	vconv.AddPairs(y, Lines(images, place, pixels)[place/lanes/pixels%2*lanes/2:])
 }
 
-// EachRounded calls f with some values at a time of images in shape.RoundedBlocks, in no particular order, and how many came before. The memory is the caller's between two calls.
+// EachRounded calls f with the values of images in shape.RoundedBlocks, some at a time and in no particular order, and with how many came before. They are valid until f returns.
 func EachRounded(images []float32, f func(at int, values []float32)) {
 	if !Pairs() {
 		f(0, images)

@@ -57,9 +57,8 @@ func (v forwardPlan) valuesOfPlace() int {
 // cutRounded is Cut for rounded bands.
 func (v *Kernel) cutRounded(rows int) {
 	s, pairs := &v.Shape, tiling.Blocks(taps(&v.Shape), 2)
-	width := (v.Out.Cols()-1)*s.Stride[1] + 2*pairs
-	v.Padded = tensor.NewCopiedBand(*s, rows, 0)
-	v.Padded = tensor.NewCopiedBand(*s, rows, tiling.Blocks(max(width, v.Padded.Width), 2)*2)
+	width := max((v.Out.Cols()-1)*s.Stride[1]+2*pairs, s.In[1]+2*s.Pad[1])
+	v.Padded = tensor.NewCopiedBand(*s, rows, width+width%2)
 	b, per := &v.Padded, v.valuesOfPlace()
 	v.shifts = v.shifts[:0]
 	for c := range b.Channels {

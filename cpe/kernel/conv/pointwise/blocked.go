@@ -88,7 +88,7 @@ func prepareBlocked(t *conv.Task, packing factors.Packing) error {
 	return nil
 }
 
-// inMemory is the layout of images in float32: rounded blocks are read by stored, and written by store.
+// inMemory is the layout that images would have in float32. productPlan.stored describes rounded blocks, and round writes them.
 func inMemory(l shape.Layout) shape.Layout {
 	if l == shape.RoundedBlocks {
 		return shape.Blocks

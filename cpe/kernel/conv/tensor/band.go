@@ -38,10 +38,10 @@ func NewBand(s shape.Conv, images shape.Layout, rows int) Band {
 	return b
 }
 
-// NewCopiedBand lays out a band of planes that is copied even without padding. Its lines have width values, or as many more as the band needs.
+// NewCopiedBand lays out a band of planes that is copied even without padding. Its lines have width values, which is no less than those of the padded image.
 func NewCopiedBand(s shape.Conv, rows, width int) Band {
 	b := NewBand(s, shape.Planes, rows)
-	b.copied, b.Width = true, max(width, b.W+2*b.PadW)
+	b.copied, b.Width = true, width
 	b.plane = b.Lines(rows) * b.Width
 	return b
 }

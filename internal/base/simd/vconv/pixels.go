@@ -42,7 +42,7 @@ func pixelKernel(factors kind, blocks int, a []float32, jumpA int, b, start, c [
 	pixelTiles(factors, blocks, a[done:], jumpA, b, start, c[done:], jumpC, ahead, each, n, accumulate, floor, less)
 }
 
-// Ahead says what kernels fetch to L1 for the next pixels while they compute some: lines that are read or written after the product. Where At is nil these are
+// Ahead says what kernels fetch to L1 for the next pixels while they compute some: lines that are read or written after the product. Where At is nil, these are
 // the results.
 type Ahead struct {
 	At     []float32 // 16 values for each pixel
