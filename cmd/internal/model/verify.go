@@ -5,11 +5,8 @@ import (
 	"flag"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/swcaffe/swcaffe/blob"
-	"github.com/swcaffe/swcaffe/cpe/kernel/op"
-	"github.com/swcaffe/swcaffe/cpe/kernel/shape"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/layers"
 	swnet "github.com/swcaffe/swcaffe/net"
@@ -25,9 +22,9 @@ var Verify = cli.Command{
 	Example:  "swcaffe verify -model models/lenet/train_val.prototxt -machine sw26010",
 	Help: `Builds the net twice with the same seed, once on each path. Every layer of the CPE net is run on the inputs that the MPE
 net gave it, so that differences do not pile up; the worst difference of its outputs, of its inputs' gradients and of
-its weights' gradients is printed, relative to the largest value of the blob. Fails above -tolerance, or where the CPE
-path rounds to bfloat16 (-precision bf16) above 0.01 if that is more. Inputs are random; a
-net without a loss gets one, so that deploy.prototxts can be verified in both directions.`,
+its weights' gradients is printed, relative to the largest value of the blob. Fails above -tolerance. Where the CPE path
+rounds factors to bfloat16 (-precision bf16), the MPE path gets rounded ones. Inputs are random; a net without a loss gets
+one, so that deploy.prototxts can be verified in both directions.`,
 	Do: cli.With(verifyFlags, verify),
 }
 
@@ -143,27 +140,15 @@ func (o *verifyOptions) report(rows []verifyRow) verifyReport {
 
 // within reports whether no difference is above a tolerance, as far as the layer can be compared.
 func (r verifyRow) within(tolerance float64) bool {
-	for i, v := range []float64{r.forward, r.backward, r.weight} {
-		most := tolerance
-		if r.rounds[i] {
-			most = max(tolerance, roundedTolerance)
-		}
-		if !r.overflow && !(v <= most) {
-			return false
-		}
-	}
-	return true
+	return r.overflow || r.forward <= tolerance && r.backward <= tolerance && r.weight <= tolerance
 }
-
-// roundedTolerance is the tolerance of sums of products of factors that only one path rounds to bfloat16: each by up to 1/512.
-const roundedTolerance = 0.01
 
 // verifyRow is the largest relative difference in one layer; negative if there is nothing to compare.
 type verifyRow struct {
 	name, kind                string
 	forward, backward, weight float64
-	rounds                    [3]bool // which of these the CPE path computes with factors rounded to bfloat16
-	overflow                  bool    // the layer reads a value above mostValue
+	rounds                    rounding
+	overflow                  bool // the layer reads a value above mostValue
 }
 
 // mostValue is the largest absolute value that layers are compared for. Sums of products of larger ones may exceed float32. Whether they do
@@ -192,11 +177,9 @@ func compareNets(a, b *swnet.Net, losses []string, random *layers.Random) ([]ver
 		if slices.Contains(losses, a.LayerName(i)) {
 			drawFactors(a.Bottoms(i), b.Bottoms(i), random)
 		}
-		for at, d := range []shape.Direction{shape.Forward, shape.InputGradient, shape.WeightGradient} {
-			rows[i].rounds[at] = strings.HasSuffix(string(b.Algorithm(i, d)), op.RoundedFactors.Suffix())
-		}
+		rows[i].rounds = roundingOf(b, i)
 		rows[i].overflow = readsOverflow(a, i)
-		if _, err := a.ForwardLayer(i); err != nil {
+		if err := rows[i].rounds.forward(a, i); err != nil {
 			return nil, err
 		}
 		if _, err := b.ForwardLayer(i); err != nil {
@@ -212,7 +195,7 @@ func compareNets(a, b *swnet.Net, losses []string, random *layers.Random) ([]ver
 		}
 		term := largestGradient(a.Tops(i))
 		rows[i].overflow = rows[i].overflow || slices.ContainsFunc(a.Tops(i), func(b *blob.Blob) bool { return overflows(b.Diff()) })
-		if err := a.BackwardLayer(i); err != nil {
+		if err := rows[i].rounds.backward(a, i); err != nil {
 			return nil, err
 		}
 		if err := b.BackwardLayer(i); err != nil {
