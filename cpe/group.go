@@ -98,39 +98,18 @@ func (g *CoreGroup) Share(n int) (lo, hi int) {
 			return 0, 0
 		}
 	}
-	if m.mode != Native || m.of < len(m.groups) {
-		return g.index * n / m.of, (g.index + 1) * n / m.of
-	}
-	lo, hi = m.shares.part(g.index, n)
+	lo, hi = m.part(g.index, n)
 	g.shared, g.got = g.shared+n, g.got+hi-lo
 	return lo, hi
 }
 
-// Claim is dynamic scheduling: groups take units of work as they become free, instead of sharing them in advance. A group that is slowed down
-// by other programs computes fewer, and concurrent groups access neighbouring data. Claim returns units lo <= i < hi of n: at most most, and
-// fewer towards the end; lo = hi if none are left. Results must not depend on which group computes a unit.
-func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
-	m := g.machine
-	claimed := &m.claimed
-	if m.surveys() {
-		if claimed.Load() == 0 {
-			m.survey.units(Units{n, most})
-		}
-		if m.mode == Surveyed {
-			return 0, 0
-		}
+// part returns a group's part of n units.
+func (m *Machine) part(group, n int) (lo, hi int) {
+	if m.mode != Native || m.of < len(m.groups) {
+		return group * n / m.of, (group + 1) * n / m.of
 	}
-	for {
-		first := claimed.Load()
-		some := claim(n-int(first), most, m.of)
-		if some == 0 || claimed.CompareAndSwap(first, first+int32(some)) {
-			return int(first), int(first) + some
-		}
-	}
+	return m.shares.part(group, n)
 }
-
-// claim returns how many of the units that are left a core group takes, which shares them with others.
-func claim(left, most, groups int) int { return min(left, most, max(1, left/(2*groups))) }
 
 // run runs a program natively and records its time. A core group that does not fail writes to no line that others have.
 func (g *CoreGroup) run(p Program) {

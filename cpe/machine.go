@@ -3,7 +3,6 @@ package cpe
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/swcaffe/swcaffe/internal/base/pages"
 	"github.com/swcaffe/swcaffe/internal/base/relay"
@@ -20,10 +19,10 @@ type Machine struct {
 
 	workers workers
 	shares  shares
-	of      int          // number of core groups that run the current program
-	claimed atomic.Int32 // units of the current program that core groups have claimed
-	failed  []failure    // of each core group in the current program
-	made    map[any]any  // see Recall
+	of      int // number of core groups that run the current program
+	claims  claims
+	failed  []failure   // of each core group in the current program
+	made    map[any]any // see Recall
 	observed
 	survey survey
 }
@@ -54,7 +53,7 @@ func New(spec Spec, mode Mode) (*Machine, error) {
 		return nil, fmt.Errorf("machine %q: its file does not describe an mpe, to which software %s leaves work", spec.Name, spec.Software.Name)
 	}
 	spec.DMA = spec.dmaOf(spec.CoreGroups) // plans assume that all core groups share the memory
-	m := &Machine{spec: spec, mode: mode, failed: make([]failure, spec.CoreGroups)}
+	m := &Machine{spec: spec, mode: mode, claims: newClaims(spec.CoreGroups), failed: make([]failure, spec.CoreGroups)}
 	for i := range spec.CoreGroups {
 		m.groups = append(m.groups, newCoreGroup(m, i))
 	}
@@ -190,7 +189,7 @@ func (m *Machine) GroupsFor(work, least int) int {
 }
 
 func (m *Machine) runNative(p Program, groups int) {
-	m.claimed.Store(0)
+	m.claims.begin()
 	m.workers.begin(p, groups-1)
 	m.groups[0].run(p)
 	m.workers.end(groups - 1)

@@ -80,9 +80,10 @@ func (p *claiming) RunGroup(g *CoreGroup) error {
 	return nil
 }
 
-// TestClaim: core groups together get every unit once, each time that they run.
+// TestClaim: core groups together get every unit once, each time that they run, also when turns begin anew.
 func TestClaim(t *testing.T) {
 	m := native(t, 3)
+	m.claims.turn = lastTurn - 4
 	for _, units := range []int{0, 1, 2, 7, 100} {
 		for _, most := range []int{1, 5, 1000} {
 			p := &claiming{most, make([]atomic.Int32, units)}
@@ -156,5 +157,20 @@ func TestSharesNeedTelling(t *testing.T) {
 	}
 	if rest := 1 - s.before[1]; rest < leastShare/2*0.8 || rest > leastShare/2 {
 		t.Errorf("a group that hardly moves gets %g", rest)
+	}
+}
+
+// TestClaimsOwnPartFirst: a group claims its own part in order, half of what is left at a time at most, and then the others' parts.
+func TestClaimsOwnPartFirst(t *testing.T) {
+	m := native(t, 3)
+	m.of = 3
+	m.claims.begin()
+	for _, want := range [][2]int{{10, 14}, {14, 17}, {17, 18}, {18, 19}, {19, 20}, {20, 24}} {
+		if lo, hi := m.groups[1].Claim(30, 4); lo != want[0] || hi != want[1] {
+			t.Errorf("the second of three groups claims [%d %d), want %v", lo, hi, want)
+		}
+	}
+	if lo, hi := m.groups[2].Claim(30, 4); lo != 24 || hi != 27 {
+		t.Errorf("the third group claims [%d %d), want [24 27): the second took four units of its part", lo, hi)
 	}
 }

@@ -5,7 +5,7 @@ import "time"
 // Units is work that a program divides among core groups, as it told Share or Claim.
 type Units struct {
 	N    int // number of units
-	Most int // Claim: the most that a core group takes at once; 0: Share, which gives each core group one part
+	Most int // Claim: the most that a core group takes at once; 0: Share
 }
 
 // Longest returns the units of the core group that has most of them when a number of core groups work at the same pace, relative to their
@@ -14,31 +14,7 @@ func (u Units) Longest(groups int) float64 {
 	if u.N <= 0 {
 		return 1
 	}
-	longest := (u.N + groups - 1) / groups
-	if u.Most > 0 {
-		longest = u.claimed(groups)
-	}
-	return float64(longest*groups) / float64(u.N)
-}
-
-// claimed is the number of units after whose time all core groups have finished that claim them at the same pace. All begin at once, and of those
-// that are free at the same time the claims are equal, so that core groups can be taken in turn.
-func (u Units) claimed(groups int) int {
-	ends := make([]int, groups)
-	longest := 0
-	for left := u.N; left > 0; {
-		first := 0
-		for i, end := range ends {
-			if end < ends[first] {
-				first = i
-			}
-		}
-		some := claim(left, u.Most, groups)
-		left -= some
-		ends[first] += some
-		longest = max(longest, ends[first])
-	}
-	return longest
+	return float64((u.N+groups-1)/groups*groups) / float64(u.N)
 }
 
 // Work is how a program's work is divided, as a survey found it.

@@ -143,19 +143,19 @@ func (v *bandsKernel) results() int {
 // Name returns "convolution" and the direction.
 func (v *bandsKernel) Name() string { return "convolution " + v.Direction.String() }
 
-// RunGroup convolves a core group's share of the bands, one block of channels after the other.
+// RunGroup convolves a core group's share of the bands, image by image, and in an image one block of channels after the other.
 func (v *bandsKernel) RunGroup(g *cpe.CoreGroup) error {
-	each := v.Shape.N * v.bands
+	each := v.dst.Blocks() * v.bands
 	x, y := v.Args.Through(v.Direction)
 	memory := g.Memory(v.sources() + 2*v.weights() + v.results())
 	lines, memory := memory[:v.sources()], memory[v.sources():]
 	weights, scratch := memory[:2*v.weights()], memory[2*v.weights():]
 	clear(lines)
 	w := &v.workers[g.Index()]
-	lo, hi := g.Share(v.dst.Blocks() * each)
+	lo, hi := g.Share(v.Shape.N * each)
 	for i := lo; i < hi; i++ {
-		block, image, unit := i/each, i%each/v.bands, i%v.bands*v.units
-		if i == lo || i%each == 0 {
+		image, block, unit := i/each, i%each/v.bands, i%v.bands*v.units
+		if i == lo || i%v.bands == 0 {
 			v.load(w, weights, block)
 		}
 		units := min(v.units, v.rows.Units-unit)

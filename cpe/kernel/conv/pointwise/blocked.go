@@ -103,7 +103,8 @@ func inMemory(l shape.Layout) shape.Layout {
 //
 // The left operand is read in place, 16 channels of a pixel at a time. Weights are packed in panels of 32 output channels. A part of a panel
 // stays in L1 while a span of pixels, which stays in L2, is multiplied by it. Core groups claim spans dynamically, or a few panels of a span where there
-// are few, and share all packed weights. If there are many weights, a core group packs each part of a panel when it multiplies by it, so that packed
+// are few, and share all packed weights. Where these are more than the pixels, a core group begins with some panels of all spans, so that its cache needs only
+// these. If there are many weights, a core group packs each part of a panel when it multiplies by it, so that packed
 // weights never go to memory. Weights that are fixed are packed once (op.Kept).
 //
 // In other number types (factors.Packing) the pixels of a span are packed into scratch memory: 32 or 64 channels of a pixel in the place of 16 values. Packed
@@ -122,6 +123,7 @@ type productPlan struct {
 	depth     int // blocks of factors of one pass
 	spans     tensor.Spans
 	parts     int  // parts of the panels of a span that core groups claim one by one
+	byPanels  bool // a core group's part of the work is some panels of all spans, and not all panels of some spans
 	ownPanels bool // each core group packs the panels that it uses
 
 	asStored bool          // the factors are the places of images in rounded blocks
@@ -150,18 +152,24 @@ func planProduct(p *conv.Problem, in, out tensor.Images, packing factors.Packing
 		unit = in.Cols()
 	}
 	v.spans = tensor.NewSpans(p.Shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
-	v.parts = parts(v.panels(), tiling.Blocks(conv.GroupUnits*spec.CoreGroups, v.spans.Count()))
+	v.parts = parts(v.panels(), v.spans.Count(), spec.CoreGroups)
+	inPlace := v.asStored || !packing.Rounded() && in.Direct()
+	v.byPanels = inPlace && (p.Shape.N < spec.CoreGroups || v.all() > p.Shape.N*in.Pixels()*in.Channels)
 	return v
 }
 
-// parts is the number of parts of some panels, if so many parts are wanted: parts of partPanels panels or more, or of single panels where those
-// would be uneven by more than a quarter, as one and two of three are.
-func parts(panels, wanted int) int {
-	n := max(1, min(tiling.Blocks(panels, partPanels), wanted))
-	if 4*n*tiling.Blocks(panels, n) > 5*panels {
-		n = max(1, min(panels, wanted))
+// parts is the number of parts of the panels of some spans that cores claim: parts of partPanels panels or more, or smaller ones where the busiest core
+// then has fewer panels, as where one core would have two parts of three.
+func parts(panels, spans, cores int) int {
+	wanted := tiling.Blocks(conv.GroupUnits*cores, spans)
+	busiest := func(n int) int { return tiling.Blocks(spans*n, cores) * tiling.Blocks(panels, n) }
+	best := max(1, min(tiling.Blocks(panels, partPanels), wanted))
+	for n := best; n <= min(panels, wanted); n++ {
+		if busiest(n) < busiest(best) {
+			best = n
+		}
 	}
-	return n
+	return best
 }
 
 // String describes the plan.
@@ -263,8 +271,11 @@ func (v *pointProduct) RunGroup(g *cpe.CoreGroup) error {
 	}
 	all := v.spans.Count() * v.parts
 	for i, end := g.Claim(all, 1); i < end; i, end = g.Claim(all, 1) {
-		part := i % v.parts
-		v.make(w, i/v.parts, part*v.panels()/v.parts, (part+1)*v.panels()/v.parts, memory)
+		span, part := i/v.parts, i%v.parts
+		if v.byPanels {
+			span, part = i%v.spans.Count(), i/v.spans.Count()
+		}
+		v.make(w, span, part*v.panels()/v.parts, (part+1)*v.panels()/v.parts, memory)
 	}
 	return nil
 }
