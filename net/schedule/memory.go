@@ -81,6 +81,11 @@ func (p *Plan) PlaceAll() (m Memory) {
 		spans = append(spans, span{cpe.WholeLines(s.Size), step, step})
 	}
 	offsets, total := pack(spans)
+	if spec := p.Device.Machine.Spec(); p.ForwardOnly && spec.CoreGroups > 1 {
+		if at, n := centre(spans, len(m.Places)); float64(n) <= mostCentred*float64(total) {
+			offsets, total = at, n
+		}
+	}
 	for i := range m.Places {
 		m.Places[i].From = offsets[i]
 	}

@@ -75,9 +75,9 @@ func endingFirst(spans []span, offsets, order []int, end int, next []int) []int 
 	return next
 }
 
-// inOrder assigns offsets to the spans of an order, one after the other, and returns the total length. placed is scratch memory.
+// inOrder assigns offsets to the spans of an order, one after the other, and returns where the last of them ends. placed lists spans that have offsets, by offset; its
+// memory is used.
 func inOrder(spans []span, order, offsets, placed []int) (total int) {
-	placed = placed[:0] // by offset
 	for _, i := range order {
 		offsets[i] = gap(spans, offsets, placed, spans[i])
 		total = max(total, offsets[i]+spans[i].size)

@@ -69,3 +69,25 @@ func TestPackRandomSpans(t *testing.T) {
 		t.Errorf("plans take %d values, the peaks are %d", packed, needed)
 	}
 }
+
+// TestCentre: arrays that follow each other have one middle, scratch stands in gaps, and nothing overlaps.
+func TestCentre(t *testing.T) {
+	spans := []span{{64, 0, 1}, {32, 1, 2}, {48, 2, 3}, {32, 3, 4}, {16, 3, 3}, {0, 4, 4}, {96, 4, 4}}
+	offsets, total := centre(spans, 4)
+	checkPacked(t, spans, offsets, total)
+	for i, want := range []int{0, 64, 16, 64, 0, 0, 96} {
+		if spans[i].size > 0 && offsets[i] != want {
+			t.Errorf("span %d stands at %d, want %d", i, offsets[i], want)
+		}
+	}
+	random := rand.New(rand.NewPCG(3, 8))
+	for range 200 {
+		spans := make([]span, 1+random.IntN(40))
+		for i := range spans {
+			first := random.IntN(30)
+			spans[i] = span{16 * random.IntN(20), first, first + random.IntN(6)}
+		}
+		offsets, total := centre(spans, random.IntN(len(spans)+1))
+		checkPacked(t, spans, offsets, total)
+	}
+}
