@@ -82,8 +82,8 @@ func TestForceByName(t *testing.T) {
 		}
 		switch byModel := strings.HasPrefix(a.Name, "mesh-"); {
 		case byModel, a.Family.IsWinograd(), used[a.Name], a.Types != op.Types{}:
-		case slices.Contains([]string{"nothing", "pointwise-blocked", "pointwise-blocked-weights", "explicit-batched"}, a.Name):
-			// for empty problems, images in blocks of channels, and a modelled machine
+		case slices.Contains([]string{"nothing", "pointwise-blocked", "pointwise-blocked-weights", "pointwise-planes", "explicit-batched"}, a.Name):
+			// for empty problems, images in blocks of channels, nets for inference, and a modelled machine
 		default:
 			t.Errorf("no shape is computed with %s", a.Name)
 		}

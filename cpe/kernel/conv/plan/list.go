@@ -31,6 +31,7 @@ func listAlgorithms() []*conv.Algorithm {
 		&offsets.Forward,
 		&offsets.BFloat16,
 		&offsets.Weights,
+		&pointwise.Planes,
 		&pointwise.Thinned,
 		&direct.Phases,
 		&direct.Spread,
