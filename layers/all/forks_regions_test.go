@@ -134,3 +134,35 @@ func TestErrorsOfRegions(t *testing.T) {
 		wantError(t, b, layertest.Case{Type: tt.typ, Param: tt.param, Bottoms: tt.bottoms}, tt.want...)
 	}
 }
+
+// TestRegionsFarAway: regions of any size and place, and such as are not numbers, take no time and read nothing outside; what they do not meet is 0.
+func TestRegionsFarAway(t *testing.T) {
+	b := layertest.NewBench(t)
+	x := between(roiH*roiW*4, 1, 3)
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	var rois []float32
+	for _, r := range [][4]float32{{-1e30, -1e30, 1e30, 1e30}, {nan, nan, nan, nan}, {0, 0, inf, inf}, {-inf, 0, 3, 3}, {1e9, 1e9, 2e9, 2e9}, {-2e9, -2e9, 5, 5}, {5, 5, 1, 1}} {
+		rois = append(rois, 0, r[0], r[1], r[2], r[3])
+	}
+	n := len(rois) / 5
+	for kind, param := range map[string]string{"ROIPooling": "roi_pooling_param { pooled_h: 2 pooled_w: 2 }", "ROIAlign": "roi_align_param { pooled_h: 2 pooled_w: 2 }",
+		"PSROIPooling": "psroi_pooling_param { spatial_scale: 1 output_dim: 1 group_size: 2 }"} {
+		for _, engine := range layertest.Engines() {
+			f := layertest.Build(t, b, engine, layertest.Case{Type: kind, Param: param,
+				Bottoms: []layertest.Bottom{layertest.Given(x, 1, 4, roiH, roiW), {Shape: []int{n, 5}, NoGradient: true, Fill: layertest.Given(rois, len(rois)).Fill}}})
+			y := f.Forward(t)[0]
+			each := len(y) / n
+			for i, v := range y {
+				if region := i / each; (region == 1 || region == 4) && v != 0 || !(v >= 0 && v <= 3) {
+					t.Errorf("%s, %v: result %d of region %d is %g", kind, engine, i%each, region, v)
+				}
+			}
+			f.Backward(t, between(len(y), -1, 1))
+		}
+	}
+	f := layertest.Build(t, b, layertest.Engines()[0], layertest.Case{Type: "ROIAlign", Param: "roi_align_param { pooled_h: 2 pooled_w: 2 }",
+		Bottoms: []layertest.Bottom{layertest.Given(x, 1, 4, roiH, roiW), {Shape: []int{1, 5}, NoGradient: true, Fill: layertest.Given([]float32{1e30, 0, 0, 3, 3}, 5).Fill}}})
+	if err := f.Layer.Forward(f.Bottom, f.Top); err == nil || err.Error() != "region 0 is of image 1e+30, but there are 1 images" {
+		t.Errorf("error %v", err)
+	}
+}

@@ -2,10 +2,10 @@ package detect
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/cpe/kernel/stream"
+	"github.com/swcaffe/swcaffe/internal/base/simd/vec"
 	"github.com/swcaffe/swcaffe/layers"
 	"github.com/swcaffe/swcaffe/layers/part"
 )
@@ -14,8 +14,9 @@ import (
 // and y2. The top is regions x outputs x bins of a region's height x bins of its width.
 type regionPooling struct {
 	layers.Base
-	rule    binRule
-	outputs int // channels of the top; 0 means those of the images
+	rule    axisRule
+	maxima  bool // of a bin's pixels; otherwise their weighted mean
+	outputs int  // channels of the top; 0 means those of the images
 	bins    [2]int
 	scale   float32 // from a region's coordinates to pixels
 	// spread: each bin of an output reads a channel of its own, which is channel (output*bins + bin) of the images.
@@ -23,20 +24,96 @@ type regionPooling struct {
 
 	images, channels, regions int
 	size                      [2]int     // of an image
-	trace                     *blob.Blob // what each bin's value came from, if the rule needs it
+	trace                     *blob.Blob // the pixel that each maximum came from
 	shape                     []int
+	taps                      []tap
+	cuts                      [2][]axisBin // of rows and of columns, by region and bin
 
 	cut               int // regions of a tile
 	forward, backward *stream.Units
 	x, rois, y, arg   []float32
 }
 
-// binRule computes one bin of a region. forward returns its value and, for rules that trace, where it came from. backward adds dy's part to
-// the gradient of the plane.
-type binRule struct {
-	traces   bool
-	forward  func(l *regionPooling, plane, roi []float32, row, col int) (value, from float32)
-	backward func(l *regionPooling, plane, roi []float32, row, col int, from, dy float32)
+// tap is a pixel's place along an axis, and its weight there.
+type tap struct {
+	at     int
+	weight float32
+}
+
+// axisBin is what a bin reads along one axis: some taps, and what their sum is divided by. A bin's pixels are all pairs of a row and a column.
+type axisBin struct {
+	from, to int
+	over     float32
+}
+
+// cutRegions finds the pixels of all bins, by rows and by columns. It does nothing where only costs are modelled.
+func (l *regionPooling) cutRegions() error {
+	if !l.Device.Machine.Values() {
+		return nil
+	}
+	l.taps = l.taps[:0]
+	for axis := range l.cuts {
+		l.cuts[axis] = l.cuts[axis][:0]
+		for r := range l.regions {
+			roi := l.rois[r*roiValues:][:roiValues]
+			if v := roi[0]; !(v >= 0 && v < float32(l.images)) {
+				return layers.WrongValue("region %d is of image %g, but there are %d images", r, v, l.images)
+			}
+			for k := range l.bins[axis] {
+				b := axisBin{from: len(l.taps)}
+				l.taps, b.over = l.rule(l, roi, axis, k, l.taps)
+				b.to = len(l.taps)
+				l.cuts[axis] = append(l.cuts[axis], b)
+			}
+		}
+	}
+	return nil
+}
+
+// bin is one bin of a region.
+type bin struct {
+	rows, cols []tap
+	over       float32
+}
+
+func (l *regionPooling) binOf(region, row, col int) bin {
+	r, c := &l.cuts[0][region*l.bins[0]+row], &l.cuts[1][region*l.bins[1]+col]
+	return bin{l.taps[r.from:r.to], l.taps[c.from:c.to], r.over * c.over}
+}
+
+// mean returns the weighted mean of a bin's pixels in a plane.
+func (b *bin) mean(plane []float32, width int) (sum float32) {
+	for _, y := range b.rows {
+		line := plane[y.at*width:][:width]
+		for _, x := range b.cols {
+			sum += y.weight * x.weight * line[x.at]
+		}
+	}
+	return sum / b.over
+}
+
+// largest returns the maximum of a bin's pixels and its place, or 0 and -1 if there are none.
+func (b *bin) largest(plane []float32, width int) (best, from float32) {
+	from = -1
+	for _, y := range b.rows {
+		line := plane[y.at*width:][:width]
+		for _, x := range b.cols {
+			if v := line[x.at]; from < 0 || v > best {
+				best, from = v, float32(y.at*width+x.at)
+			}
+		}
+	}
+	return best, from
+}
+
+// spreadMean adds a bin's part to the gradient of a plane.
+func (b *bin) spreadMean(plane []float32, width int, dy float32) {
+	for _, y := range b.rows {
+		line := plane[y.at*width:][:width]
+		for _, x := range b.cols {
+			line[x.at] += y.weight * x.weight * dy / b.over
+		}
+	}
 }
 
 const roiValues = 5
@@ -61,7 +138,7 @@ func (l *regionPooling) Reshape(bottom, top []*blob.Blob) error {
 		return err
 	}
 	top[0].Reshape(l.shape...)
-	if l.rule.traces {
+	if l.maxima {
 		l.trace.Reshape(l.shape...)
 	}
 	size := [2]int{x.Dim(2), x.Dim(3)}
@@ -80,8 +157,8 @@ func (l *regionPooling) Reshape(bottom, top []*blob.Blob) error {
 func (l *regionPooling) prepare() {
 	m, pixels, bins := l.Device.Machine, l.size[0]*l.size[1], l.bins[0]*l.bins[1]
 	room := stream.UnitLimit(m)
-	if pixels < room {
-		room -= pixels
+	if held := pixels + l.size[1]; held < room { // a plane, and a line of sums
+		room -= held
 	}
 	l.cut = max(1, min(room/(2*bins+roiValues), l.regions, 64))
 	tiles := (l.regions + l.cut - 1) / l.cut
@@ -100,10 +177,10 @@ func (l *regionPooling) poolTile(w *stream.UnitWorker, unit int) {
 	tiles := (l.regions + l.cut - 1) / l.cut
 	output, first := unit/tiles, unit%tiles*l.cut
 	n, bins, pixels := min(l.cut, l.regions-first), l.bins[0]*l.bins[1], l.size[0]*l.size[1]
-	rois, _ := w.Load(stream.Span(l.rois, first*roiValues, n*roiValues))
+	w.Load(stream.Span(l.rois, first*roiValues, n*roiValues))
 	y, stride := w.Place(l.tileOf(l.y, first, n, output))
 	var arg []float32
-	if l.rule.traces {
+	if l.maxima {
 		arg, _ = w.Place(l.tileOf(l.arg, first, n, output))
 	}
 	planes := 1
@@ -111,6 +188,10 @@ func (l *regionPooling) poolTile(w *stream.UnitWorker, unit int) {
 		planes = bins
 	}
 	buffer := w.Buffer(pixels)
+	var line []float32
+	if !l.spread && !l.maxima {
+		line = w.Scratch(l.size[1])
+	}
 	for image := range l.images {
 		for k := range planes {
 			channel := output*planes + k
@@ -120,23 +201,49 @@ func (l *regionPooling) poolTile(w *stream.UnitWorker, unit int) {
 				continue
 			}
 			for r := range n {
-				roi := rois[r*roiValues:][:roiValues]
-				at, err := l.imageOf(roi, first+r)
-				if err != nil {
-					w.Fail(err)
-					return
+				if l.image(first+r) != image {
+					continue
 				}
-				if at != image {
+				if !l.spread && !l.maxima {
+					l.means(y[r*stride:], plane, first+r, line)
 					continue
 				}
 				for b := k; b < bins; b += planes {
-					v, from := l.rule.forward(l, plane, roi, b/l.bins[1], b%l.bins[1])
-					y[r*stride+b] = v
-					if arg != nil {
-						arg[r*stride+b] = from
+					bin := l.binOf(first+r, b/l.bins[1], b%l.bins[1])
+					if l.maxima {
+						y[r*stride+b], arg[r*stride+b] = bin.largest(plane, l.size[1])
+					} else {
+						y[r*stride+b] = bin.mean(plane, l.size[1])
 					}
 				}
 			}
+		}
+	}
+}
+
+// means computes the means of all bins of a region in a plane, rows first: what columns add is the same for all bins of a row.
+func (l *regionPooling) means(y, plane []float32, region int, line []float32) {
+	width := l.size[1]
+	cols := l.cuts[1][region*l.bins[1]:][:l.bins[1]]
+	lo, hi := width, 0
+	for _, x := range l.taps[cols[0].from:cols[len(cols)-1].to] {
+		lo, hi = min(lo, x.at), max(hi, x.at+1)
+	}
+	for row, r := range l.cuts[0][region*l.bins[0]:][:l.bins[0]] {
+		if lo < hi {
+			clear(line[lo:hi])
+		}
+		for _, t := range l.taps[r.from:r.to] {
+			if lo < hi {
+				vec.Axpy(line[lo:hi], plane[t.at*width+lo:t.at*width+hi], t.weight)
+			}
+		}
+		for col, c := range cols {
+			var sum float32
+			for _, t := range l.taps[c.from:c.to] {
+				sum += t.weight * line[t.at]
+			}
+			y[row*l.bins[1]+col] = sum / (r.over * c.over)
 		}
 	}
 }
@@ -155,14 +262,14 @@ func (l *regionPooling) gradPlane(w *stream.UnitWorker, unit int) {
 	roiBuffer, dyBuffer := w.Buffer(l.cut*roiValues), w.Buffer(l.cut*bins)
 	var argBuffer stream.Buffer
 	var arg []float32
-	if l.rule.traces {
+	if l.maxima {
 		argBuffer = w.Buffer(l.cut * bins)
 	}
 	for first := 0; first < l.regions; first += l.cut {
 		n := min(l.cut, l.regions-first)
-		rois, _ := w.Fetch(roiBuffer, stream.Span(l.rois, first*roiValues, n*roiValues))
+		w.Fetch(roiBuffer, stream.Span(l.rois, first*roiValues, n*roiValues))
 		dy, stride := w.Fetch(dyBuffer, l.tileOf(l.y, first, n, output))
-		if l.rule.traces {
+		if l.maxima {
 			arg, _ = w.Fetch(argBuffer, l.tileOf(l.arg, first, n, output))
 		}
 		w.Cost(n*bins/planes*8, 0)
@@ -170,8 +277,7 @@ func (l *regionPooling) gradPlane(w *stream.UnitWorker, unit int) {
 			continue
 		}
 		for r := range n {
-			roi := rois[r*roiValues:][:roiValues]
-			if int(roi[0]) != image {
+			if l.image(first+r) != image {
 				continue
 			}
 			for b := k; b < bins; b += planes {
@@ -179,59 +285,64 @@ func (l *regionPooling) gradPlane(w *stream.UnitWorker, unit int) {
 				if arg != nil {
 					from = arg[r*stride+b]
 				}
-				l.rule.backward(l, dx, roi, b/l.bins[1], b%l.bins[1], from, dy[r*stride+b])
+				l.spreadBin(dx, first+r, b, from, dy[r*stride+b])
 			}
 		}
 	}
 }
 
-// imageOf returns the image of region r.
-func (l *regionPooling) imageOf(roi []float32, r int) (int, error) {
-	if v := roi[0]; v >= 0 && int(v) < l.images {
-		return int(v), nil
+// image returns the image of a region.
+func (l *regionPooling) image(region int) int { return int(l.rois[region*roiValues]) }
+
+// spreadBin adds a bin's part to the gradient of a plane. from is where its maximum came from.
+func (l *regionPooling) spreadBin(plane []float32, region, b int, from, dy float32) {
+	switch {
+	case !l.maxima:
+		bin := l.binOf(region, b/l.bins[1], b%l.bins[1])
+		bin.spreadMean(plane, l.size[1], dy)
+	case from >= 0:
+		plane[int(from)] += dy
 	}
-	return 0, layers.WrongValue("region %d is of image %g, but there are %d images", r, roi[0], l.images)
 }
 
 // each visits the bins of all regions in order, with the channel that they read. It is the MPE path.
-func (l *regionPooling) each(visit func(i int, plane, roi []float32, row, col int)) error {
+func (l *regionPooling) each(visit func(i int, plane []float32, region, b int)) {
 	bins, pixels := l.bins[0]*l.bins[1], l.size[0]*l.size[1]
 	for i := range blob.CountOf(l.shape...) {
-		r, output, b := i/bins/l.shape[1], i/bins%l.shape[1], i%bins
-		roi := l.rois[r*roiValues:][:roiValues]
-		image, err := l.imageOf(roi, r)
-		if err != nil {
-			return err
-		}
-		channel := output
+		r, channel, b := i/bins/l.shape[1], i/bins%l.shape[1], i%bins
 		if l.spread {
-			channel = output*bins + b
+			channel = channel*bins + b
 		}
-		visit(i, l.x[(image*l.channels+channel)*pixels:][:pixels], roi, b/l.bins[1], b%l.bins[1])
+		visit(i, l.x[(l.image(r)*l.channels+channel)*pixels:][:pixels], r, b)
 	}
-	return nil
 }
 
 func (l *regionPooling) Forward(bottom, top []*blob.Blob) error {
 	l.x, l.rois, l.y = bottom[0].Data(), bottom[1].Data(), top[0].Data()
-	if l.rule.traces {
+	if l.maxima {
 		l.arg = l.trace.Data()
+	}
+	if err := l.cutRegions(); err != nil {
+		return err
 	}
 	if l.forward != nil {
 		return l.forward.Run()
 	}
-	return l.each(func(i int, plane, roi []float32, row, col int) {
-		v, from := l.rule.forward(l, plane, roi, row, col)
-		if l.y[i] = v; l.arg != nil {
-			l.arg[i] = from
+	l.each(func(i int, plane []float32, region, b int) {
+		bin := l.binOf(region, b/l.bins[1], b%l.bins[1])
+		if l.maxima {
+			l.y[i], l.arg[i] = bin.largest(plane, l.size[1])
+		} else {
+			l.y[i] = bin.mean(plane, l.size[1])
 		}
 	})
+	return nil
 }
 
 // Traits implements Planned. Backward needs the regions.
 func (l *regionPooling) Traits() layers.Traits {
 	t := layers.Traits{Unread: layers.Unread{Bottoms: layers.AllBottomsBut(1), Tops: true}}
-	if l.rule.traces {
+	if l.maxima {
 		t.Keeps = []*blob.Blob{l.trace}
 	}
 	return t
@@ -245,17 +356,21 @@ func (l *regionPooling) Backward(top []*blob.Blob, propagateDown []bool, bottom 
 		return nil
 	}
 	l.x, l.rois, l.y = bottom[0].Diff(), bottom[1].Data(), top[0].Diff()
+	if err := l.cutRegions(); err != nil {
+		return err
+	}
 	if l.backward != nil {
 		return l.backward.Run()
 	}
 	clear(l.x)
-	return l.each(func(i int, plane, roi []float32, row, col int) {
+	l.each(func(i int, plane []float32, region, b int) {
 		var from float32
 		if l.arg != nil {
 			from = l.arg[i]
 		}
-		l.rule.backward(l, plane, roi, row, col, from, l.y[i])
+		l.spreadBin(plane, region, b, from, l.y[i])
 	})
+	return nil
 }
 
 // setBins sets the number of bins and the scale.
@@ -269,12 +384,3 @@ func (l *regionPooling) setBins(h, w int, scale float32) error {
 	l.bins, l.scale, l.trace = [2]int{h, w}, scale, l.Device.NewBlob(0)
 	return nil
 }
-
-// roundAway rounds to the nearest integer, halves away from zero, as C does.
-func roundAway(v float32) float32 { return float32(math.Round(float64(v))) }
-
-// within limits v to 0 <= v <= n.
-func within(v float32, n int) int { return int(min(max(v, 0), float32(n))) }
-
-func floor(v float32) float32 { return float32(math.Floor(float64(v))) }
-func ceil(v float32) float32  { return float32(math.Ceil(float64(v))) }

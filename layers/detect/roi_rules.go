@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
@@ -9,7 +10,7 @@ import (
 )
 
 func init() {
-	register := func(name, doc string, rule binRule, setUp func(l *regionPooling) error) {
+	register := func(name, doc string, rule axisRule, setUp func(l *regionPooling) error) {
 		layers.Register(layers.Type{
 			Name: name, Doc: doc,
 			Couples: layers.Always(layers.Rows, ""), NamedRows: []int{1},
@@ -19,15 +20,16 @@ func init() {
 			Bottoms: layers.Exactly(2), Tops: layers.Exactly(1), NoForceBackward: []int{1}, ZeroGradient: true,
 		})
 	}
-	register("ROIPooling", "maxima of the bins of regions", maxBins, func(l *regionPooling) error {
+	register("ROIPooling", "maxima of the bins of regions", wholePixels, func(l *regionPooling) error {
 		p := l.Param.GetRoiPoolingParam()
+		l.maxima = true
 		return l.setBins(int(p.GetPooledH()), int(p.GetPooledW()), p.GetSpatialScale())
 	})
-	register("ROIAlign", "means of bilinear samples in the bins of regions", sampledBins, func(l *regionPooling) error {
+	register("ROIAlign", "means of bilinear samples in the bins of regions", samples, func(l *regionPooling) error {
 		p := l.Param.GetRoiAlignParam()
 		return l.setBins(int(p.GetPooledH()), int(p.GetPooledW()), p.GetSpatialScale())
 	})
-	register("PSROIPooling", "means of the bins of regions, each from channels of its own", meanBins, func(l *regionPooling) error {
+	register("PSROIPooling", "means of the bins of regions, each from channels of its own", touchedPixels, func(l *regionPooling) error {
 		p := l.Param.GetPsroiPoolingParam()
 		l.outputs, l.spread = int(p.GetOutputDim()), true
 		if l.outputs < 1 || p.GetGroupSize() < 1 {
@@ -46,126 +48,71 @@ type roiPooling struct {
 
 func (l *roiPooling) SetUp(_, _ []*blob.Blob) error { return l.setUp(&l.regionPooling) }
 
-// span is a bin's pixels: rows and columns from a first one to before a last one.
-type span struct{ top, bottom, left, right int }
+// axisRule finds the pixels that bin k of a region reads along an axis, 0 for rows and 1 for columns, each with its weight. It appends them to taps, and returns the number that
+// the weighted sum is divided by.
+type axisRule func(l *regionPooling, roi []float32, axis, k int, taps []tap) ([]tap, float32)
 
-// pixelsOf returns the pixels of bin k of a region that starts at a place along an axis of n pixels, with bins of some size.
-func pixelsOf(start, size float32, k, n int) (first, end int) {
-	return within(floor(float32(k)*size+start), n), within(ceil(float32(k+1)*size+start), n)
-}
-
-// wholePixelsOf is pixelsOf for a start that is an integer. It rounds before it adds the start, as Fast R-CNN does.
-func wholePixelsOf(start, size float32, k, n int) (first, end int) {
-	return within(floor(float32(k)*size)+start, n), within(ceil(float32(k+1)*size)+start, n)
-}
-
-// maxBins takes the maximum of the pixels of a bin, 0 if it has none. A region's corners are rounded to pixels, which belong to it.
-var maxBins = binRule{
-	traces: true,
-	forward: func(l *regionPooling, plane, roi []float32, row, col int) (best, from float32) {
-		x1, y1, x2, y2 := roundAway(roi[1]*l.scale), roundAway(roi[2]*l.scale), roundAway(roi[3]*l.scale), roundAway(roi[4]*l.scale)
-		var s span
-		s.top, s.bottom = wholePixelsOf(y1, max(y2-y1+1, 1)/float32(l.bins[0]), row, l.size[0])
-		s.left, s.right = wholePixelsOf(x1, max(x2-x1+1, 1)/float32(l.bins[1]), col, l.size[1])
-		from = -1
-		for y := s.top; y < s.bottom; y++ {
-			for x := s.left; x < s.right; x++ {
-				if at := y*l.size[1] + x; from < 0 || plane[at] > best {
-					best, from = plane[at], float32(at)
-				}
-			}
-		}
-		return best, from
-	},
-	backward: func(_ *regionPooling, plane, _ []float32, _, _ int, from, dy float32) {
-		if from >= 0 {
-			plane[int(from)] += dy
-		}
-	},
-}
-
-// meanSpan returns the pixels of a bin of PSROIPooling, and their number.
-func meanSpan(l *regionPooling, roi []float32, row, col int) (span, float32) {
-	x1, y1 := roundAway(roi[1])*l.scale, roundAway(roi[2])*l.scale
-	x2, y2 := (roundAway(roi[3])+1)*l.scale, (roundAway(roi[4])+1)*l.scale
-	var s span
-	s.top, s.bottom = pixelsOf(y1, max(y2-y1, 0.1)/float32(l.bins[0]), row, l.size[0])
-	s.left, s.right = pixelsOf(x1, max(x2-x1, 0.1)/float32(l.bins[1]), col, l.size[1])
-	return s, float32(max(0, s.bottom-s.top) * max(0, s.right-s.left))
-}
-
-// meanBins takes the mean of the pixels of a bin, 0 if it has none.
-var meanBins = binRule{
-	forward: func(l *regionPooling, plane, roi []float32, row, col int) (mean, _ float32) {
-		s, n := meanSpan(l, roi, row, col)
-		if n == 0 {
-			return 0, 0
-		}
-		for y := s.top; y < s.bottom; y++ {
-			for _, v := range plane[y*l.size[1]+s.left : y*l.size[1]+s.right] {
-				mean += v
-			}
-		}
-		return mean / n, 0
-	},
-	backward: func(l *regionPooling, plane, roi []float32, row, col int, _, dy float32) {
-		s, n := meanSpan(l, roi, row, col)
-		if n == 0 {
-			return
-		}
-		for y := s.top; y < s.bottom; y++ {
-			for x := s.left; x < s.right; x++ {
-				plane[y*l.size[1]+x] += dy / n
-			}
-		}
-	},
-}
-
-// sampledBins takes the mean of bilinear samples in the middles of a bin's parts. Samples more than a pixel outside of the image count as 0.
-var sampledBins = binRule{
-	forward: func(l *regionPooling, plane, roi []float32, row, col int) (mean, _ float32) {
-		n := l.samples(roi, row, col, func(at int, weight float32) { mean += weight * plane[at] })
-		return mean / n, 0
-	},
-	backward: func(l *regionPooling, plane, roi []float32, row, col int, _, dy float32) {
-		n := l.samples(roi, row, col, func(int, float32) {})
-		l.samples(roi, row, col, func(at int, weight float32) { plane[at] += weight * dy / n })
-	},
-}
-
-// samples visits the pixels that the samples of a bin read, with their weights, and returns the number of samples.
-func (l *regionPooling) samples(roi []float32, row, col int, visit func(at int, weight float32)) float32 {
-	x1, y1 := roi[1]*l.scale, roi[2]*l.scale
-	height, width := max(roi[4]*l.scale-y1, 1)/float32(l.bins[0]), max(roi[3]*l.scale-x1, 1)/float32(l.bins[1])
-	n := int(l.Param.GetRoiAlignParam().GetSamplingRatio())
-	rows, cols := n, n
-	if n <= 0 {
-		rows, cols = int(ceil(height)), int(ceil(width))
+// pixels appends the pixels from a first one to before an end, of an axis of n.
+func pixels(taps []tap, first, end float32, n int) ([]tap, float32) {
+	from, to := within(first, n), within(end, n)
+	for at := from; at < to; at++ {
+		taps = append(taps, tap{at: at, weight: 1})
 	}
-	for i := range rows {
-		top, upper, ok := corner(y1+float32(row)*height+(float32(i)+0.5)*height/float32(rows), l.size[0])
-		for k := range cols {
-			left, before, within := corner(x1+float32(col)*width+(float32(k)+0.5)*width/float32(cols), l.size[1])
-			if !ok || !within {
-				continue
-			}
-			bottom, right := min(top+1, l.size[0]-1), min(left+1, l.size[1]-1)
-			visit(top*l.size[1]+left, upper*before)
-			visit(top*l.size[1]+right, upper*(1-before))
-			visit(bottom*l.size[1]+left, (1-upper)*before)
-			visit(bottom*l.size[1]+right, (1-upper)*(1-before))
-		}
-	}
-	return float32(max(1, rows*cols))
+	return taps, float32(max(1, to-from))
 }
 
-// corner returns the pixel before a place along an axis of n pixels and that pixel's weight; the next pixel has the rest. ok is false for
-// places more than a pixel outside.
-func corner(place float32, n int) (at int, weight float32, ok bool) {
-	if !(place >= -1 && place <= float32(n)) || n == 0 {
-		return 0, 0, false
-	}
-	place = min(max(place, 0), float32(n-1))
-	at = int(place)
-	return at, 1 - (place - float32(at)), true
+// wholePixels is the rule of ROIPooling: a region's corners are rounded to pixels, which belong to it. Places in the region are rounded before they are
+// added to its start, as Fast R-CNN does.
+func wholePixels(l *regionPooling, roi []float32, axis, k int, taps []tap) ([]tap, float32) {
+	from, to := roundAway(roi[2-axis]*l.scale), roundAway(roi[4-axis]*l.scale)
+	size := max(to-from+1, 1) / float32(l.bins[axis])
+	return pixels(taps, floor(float32(k)*size)+from, ceil(float32(k+1)*size)+from, l.size[axis])
 }
+
+// touchedPixels is the rule of PSROIPooling: a bin reads all pixels that it touches.
+func touchedPixels(l *regionPooling, roi []float32, axis, k int, taps []tap) ([]tap, float32) {
+	from, to := roundAway(roi[2-axis])*l.scale, (roundAway(roi[4-axis])+1)*l.scale
+	size := max(to-from, 0.1) / float32(l.bins[axis])
+	return pixels(taps, floor(float32(k)*size+from), ceil(float32(k+1)*size+from), l.size[axis])
+}
+
+// samples is the rule of ROIAlign: linear interpolation in the middles of a bin's parts. Samples more than a pixel outside of the image count as 0.
+func samples(l *regionPooling, roi []float32, axis, k int, taps []tap) ([]tap, float32) {
+	from := roi[2-axis] * l.scale
+	size, n := max(roi[4-axis]*l.scale-from, 1)/float32(l.bins[axis]), l.size[axis]
+	parts := float32(l.Param.GetRoiAlignParam().GetSamplingRatio())
+	if parts <= 0 {
+		parts = ceil(size)
+	}
+	if !(parts >= 1) { // the region is not a number
+		return taps, 1
+	}
+	start, step := from+float32(k)*size, size/parts
+	// Only samples inside are visited, however large a region is, and one on either side that rounding may bring there.
+	first, end := max(0, floor((-1-start)/step-1.5)), min(parts, ceil((float32(n)-start)/step+1.5))
+	for i := float64(first); i < float64(end); i++ { // float32 could not count so far
+		place := start + (float32(i)+0.5)*size/parts
+		if !(place >= -1 && place <= float32(n)) || n == 0 {
+			continue
+		}
+		place = min(max(place, 0), float32(n-1))
+		at := int(place)
+		rest := place - float32(at)
+		taps = append(taps, tap{at, 1 - rest}, tap{min(at+1, n-1), rest})
+	}
+	return taps, parts
+}
+
+// roundAway rounds to the nearest integer, halves away from zero, as C does.
+func roundAway(v float32) float32 { return float32(math.Round(float64(v))) }
+
+// within limits v to 0 <= v <= n. NaN becomes 0.
+func within(v float32, n int) int {
+	if !(v > 0) {
+		return 0
+	}
+	return int(min(v, float32(n)))
+}
+
+func floor(v float32) float32 { return float32(math.Floor(float64(v))) }
+func ceil(v float32) float32  { return float32(math.Ceil(float64(v))) }
