@@ -26,6 +26,7 @@ if [ "${1:-}" = -inference ]; then
   command="scripts/bench.sh $*"
   shift
   CGO_ENABLED=1 go build -buildmode=c-shared -o "$out/libswcaffe.so" ./cmd/libswcaffe
+  gcc -O2 -pthread -o "$out/distance" scripts/bench/distance.c
   command=$command exec "$python" scripts/bench/inference.py "$PWD/$out" "$@"
 fi
 go test -c -o "$out/kernel.test" ./cpe/kernel/conv/plan

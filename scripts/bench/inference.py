@@ -90,7 +90,9 @@ class Bench:
                 continue
             outputs[p.name], times[p.name] = values(loaded["output"]), []
         self.compare(net, outputs)
+        distances = []
         for _ in range(self.o.rounds):
+            distances.append(self.distance())
             for p in self.peers:
                 if p.name in times:
                     time.sleep(0.06)  # the threads of the program before stop spinning: ONNX Runtime's take a core for 40 ms
@@ -98,10 +100,15 @@ class Bench:
         if self.caffe_version:
             times["Caffe"], refused["Caffe"] = self.time_caffe(folder)
         times, refused = ({k: v for k, v in d.items() if v} for d in (times, refused))
-        self.rows.append((net, batch, times, refused))
+        self.rows.append((net, batch, times, refused, np.median(distances)))
         print(line(net, batch, times), flush=True)
         for name, why in refused.items():
             print("  %s cannot run it: %s" % (name, why))
+
+    def distance(self):
+        """The nanoseconds that a cache line takes from one processor to another and back, 0 if there is only one."""
+        done = subprocess.run([os.path.join(self.o.dir, "distance")], capture_output=True, text=True)
+        return float(done.stdout or 0)
 
     def prepare(self, net, batch, folder):
         """Writes net.prototxt for the batch, net.caffemodel, net.onnx and the input. Weights are the fillers', statistics those of a normal
@@ -203,17 +210,19 @@ def tables(b, command):
     versions = "; ".join([p.version for p in b.peers if p.version] + ([b.caffe_version] if b.caffe_version else []))
     lines = [START % b.o.kind, "", "`%s` on %s, %d threads, %s. %s." % (command.strip(), processor(), b.o.threads, datetime.date.today(), versions)]
     lines.append("%d slices of %g s each, in turns; latency of a batch as median / 99th percentile in ms, and images a second." % (b.o.rounds, b.o.seconds)
-                 + (" Caffe's are means of `caffe time`." if b.caffe_version else "") + (" Absent: %s." % ", ".join(absent) if absent else ""))
-    lines += ["", "| net, batch | " + " | ".join("%s ms | images/s" % n for n in names) + " | " + " | ".join("%s / swcaffe" % n for n in names[1:]) + " |",
-              "|" + "---|" * (3 * len(names))]
-    for net, batch, times, _ in b.rows:
+                 + (" Caffe's are means of `caffe time`." if b.caffe_version else "") + (" Absent: %s." % ", ".join(absent) if absent else "")
+                 + " Round trip: of a cache line between two cores, in ns (`scripts/bench/distance.c`, median of the slices); cores that share no cache take over 300.")
+    lines += ["", "| net, batch | " + " | ".join("%s ms | images/s" % n for n in names) + " | " + " | ".join("%s / swcaffe" % n for n in names[1:]) + " | round trip |",
+              "|" + "---|" * (3 * len(names) + 1)]
+    for net, batch, times, _, distance in b.rows:
         cells, ours = ["%s %d" % (net, batch)], np.median(times["swcaffe"])
         for n in names:
             cells += ["%.3f / %.3f | %.0f" % figures(batch, times[n]) if n in times else "- | -"]
         cells += ["%.2f" % (np.median(times[n]) / ours) if n in times else "-" for n in names[1:]]
+        cells.append("%.0f" % distance)
         lines.append("| " + " | ".join(cells) + " |")
     single = ["%s takes one image: %s." % (n, ONE_IMAGE[n]) for n in b.o.nets if n in ONE_IMAGE and max(b.o.batches) > 1]
-    refused = single + sorted({"%s cannot run %s: %s." % (name, net, why) for net, _, _, by in b.rows for name, why in by.items()})
+    refused = single + sorted({"%s cannot run %s: %s." % (name, net, why) for net, _, _, by, _ in b.rows for name, why in by.items()})
     return "\n".join(lines + ([""] + refused if refused else []) + ["", END % b.o.kind])
 
 
