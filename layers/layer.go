@@ -58,6 +58,12 @@ type Algorithmic interface {
 	Algorithm(d shape.Direction, joint bool) shape.Algorithm
 }
 
+// Follower is a layer that can compute the layer before it as well, in a net for inference: a piece at a time of what it reads.
+type Follower interface {
+	// Follow returns a layer that computes both, which are arranged, or nil. Its Arrange ends that, and it then computes one after the other.
+	Follow(before Layer) Layer
+}
+
 // Explainer is implemented by Algorithmic layers that can say why. Explain weighs all algorithms for each operation that computes a direction,
 // in the order in which they run. It is empty if the direction is not computed.
 type Explainer interface {

@@ -29,6 +29,7 @@ var passes = []pass{
 	{name: "arrange", run: arrange, fixed: true},
 	{name: "thin", run: thin},
 	{name: "rounded", run: rounded},
+	{name: "follow", run: follow},
 	{name: "parts", run: part, always: true},
 	{name: "memory", run: placeMemory, apart: true},
 }

@@ -77,14 +77,15 @@ func (t *Task) RunStages(a Arrays) error {
 	t.Args = a
 	t.Partials.Open()
 	for i := range t.Stages {
-		if err := t.runStage(&t.Stages[i]); err != nil {
+		if err := t.RunStage(&t.Stages[i]); err != nil {
 			return err
 		}
 	}
 	return t.Partials.AddTo(a.DW)
 }
 
-func (t *Task) runStage(s *Stage) error {
+// RunStage runs a stage with the arrays of the present run.
+func (t *Task) RunStage(s *Stage) error {
 	run := t.Machine.Run
 	switch {
 	case s.Skipped != nil && s.Skipped():

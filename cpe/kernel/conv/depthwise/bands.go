@@ -42,7 +42,8 @@ type bandsPlan struct {
 	rows, cols tensor.Axis
 	phases     [][]tapPhase // of each part of the destination
 	source     tensor.BlockBand
-	parts      int // parts of the source
+	parts      int           // parts of the source
+	images     tensor.Images // of the source
 	dst        tensor.Images
 	units      int // rows of units in a band
 	bands      int // bands in an image
@@ -57,9 +58,8 @@ func planBands(p *conv.Problem) bandsPlan {
 	if v.dst = y; p.Direction == shape.InputGradient {
 		x, v.dst, v.parts, outs = y, x, outs, 1
 	}
-	v.units = cutBands(p.Spec, v.rows, v.cols, v.dst.Cols())
-	v.bands = tiling.Blocks(v.rows.Units, v.units)
-	v.source = tensor.NewBlockBand(x, v.rows, v.cols, v.units)
+	v.images = x
+	v.cut(fittingRows(p.Spec, v.rows, v.cols, v.dst.Cols()))
 	for part := range outs {
 		v.phases = append(v.phases, v.findPhases(part, s.Kernel))
 	}
@@ -85,13 +85,19 @@ type worker struct {
 }
 
 func newBands(t *conv.Task) error {
-	v := &bandsKernel{Task: t, bandsPlan: planBands(&t.Problem), workers: make([]worker, t.Spec.CoreGroups)}
+	v := &bandsKernel{Task: t, bandsPlan: planBands(&t.Problem)}
+	v.ready(1)
+	t.Stages = conv.Stages(v)
+	return nil
+}
+
+// ready makes the workers, some for each core group, once images are cut.
+func (v *bandsKernel) ready(each int) {
+	v.workers = make([]worker, each*v.Spec.CoreGroups)
 	for i := range v.workers {
 		v.workers[i].start = pages.Make[float32](len(v.phases) * shape.BlockLanes)
 	}
-	t.Reserved = cpe.Scratch{Group: v.sources() + 2*v.weights() + v.results()}
-	t.Plan, t.Stages = v.bandsPlan, conv.Stages(v)
-	return nil
+	v.Plan, v.Reserved = v.bandsPlan, cpe.Scratch{Group: v.sources() + 2*v.weights() + v.results()}
 }
 
 // imagesOf describes the images and the results. The results' parts lie one below another.
@@ -102,10 +108,17 @@ func imagesOf(p *conv.Problem) (x, y tensor.Images) {
 	return tensor.NewImages(s.C, p.Images, s.In, one), tensor.NewImages(s.C, p.Results, []int{s.Out / s.C * h, w}, tiling.Ones(2))
 }
 
-// cutBands returns the number of rows of units in a band whose source lines and results fill about a quarter of L2.
-func cutBands(spec *cpe.Spec, rows, cols tensor.Axis, width int) int {
+// fittingRows returns the number of rows of units in a band whose source lines and results fill about a quarter of L2.
+func fittingRows(spec *cpe.Spec, rows, cols tensor.Axis, width int) int {
 	line := shape.BlockLanes * (rows.Step*cols.Extent + rows.Results*width)
-	return tiling.Even(rows.Units, max(1, spec.LDMBytes/4/4/line), 1)
+	return max(1, spec.LDMBytes/4/4/line)
+}
+
+// cut cuts images into even bands of a number of rows of units or fewer.
+func (v *bandsPlan) cut(rows int) {
+	v.units = tiling.Even(v.rows.Units, rows, 1)
+	v.bands = tiling.Blocks(v.rows.Units, v.units)
+	v.source = tensor.NewBlockBand(v.images, v.rows, v.cols, v.units)
 }
 
 // findPhases returns all phases of one part.

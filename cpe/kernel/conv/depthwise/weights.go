@@ -46,7 +46,7 @@ func planWeights(p *conv.Problem) weightsPlan {
 	v.rows, v.cols = tensor.Axes(s, shape.Forward)
 	var x tensor.Images
 	x, v.gradient = imagesOf(p)
-	v.units = cutBands(p.Spec, v.rows, v.cols, v.gradient.Cols())
+	v.units = tiling.Even(v.rows.Units, fittingRows(p.Spec, v.rows, v.cols, v.gradient.Cols()), 1)
 	v.source = tensor.NewBlockBand(x, v.rows, v.cols, v.units)
 	for _, y := range v.rows.Phases[0] {
 		for _, x := range v.cols.Phases[0] {

@@ -93,8 +93,7 @@ func (b *BlockBand) Fill(memory, x []float32, image, block, part, line, lines in
 	p := &b.images
 	plane, channels := p.H*p.W, min(shape.BlockLanes, p.Channels-block*shape.BlockLanes)
 	if p.blocked() {
-		pixels := Plane{x[(image*p.Blocks()+block)*plane*shape.BlockLanes:], b.height, p.W * shape.BlockLanes}
-		pixels.Pad(memory, b.width*shape.BlockLanes, b.before*shape.BlockLanes, line-b.above, lines)
+		b.FillFrom(memory, x[(image*p.Blocks()+block)*plane*shape.BlockLanes:], b.height, line, lines, 0)
 		return
 	}
 	x = x[(image*p.Channels+block*shape.BlockLanes)*plane+part*b.height*p.W:]
@@ -107,6 +106,17 @@ func (b *BlockBand) Fill(memory, x []float32, image, block, part, line, lines in
 		}
 		vec.Transpose(dst, x[at*p.W:], shape.BlockLanes, plane, channels, p.W)
 	}
+}
+
+// FillFrom is Fill from some rows of a block of channels in blocks, from row first of the image on. Lines outside of them become zeros.
+func (b *BlockBand) FillFrom(memory, rows []float32, height, line, lines, first int) {
+	pixels := Plane{rows, height, b.images.W * shape.BlockLanes}
+	pixels.Pad(memory, b.width*shape.BlockLanes, b.before*shape.BlockLanes, line-b.above-first, lines)
+}
+
+// Rows returns the rows of the image that some lines of a band hold, from line on.
+func (b *BlockBand) Rows(line, lines int) (first, end int) {
+	return max(0, line-b.above), min(b.height, line-b.above+lines)
 }
 
 // Pitch is the smallest distance of the source's lines (or images) at which the zeros behind one line serve as those ahead of the next.
