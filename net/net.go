@@ -143,7 +143,7 @@ func New(p *caffepb.NetParameter, opt Options) (*Net, error) {
 		n.Close()
 		return nil, err
 	}
-	if err := n.checkPrecision(); err != nil {
+	if err := n.checkPrecision(p); err != nil {
 		n.Close()
 		return nil, opt.fail(p, err)
 	}

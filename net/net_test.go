@@ -94,7 +94,7 @@ net.prototxt:3: layer "b" (ReLu): unknown layer type "ReLu", did you mean "ReLU"
 			`propagate_down must be specified either 0 or 1 times`},
 		{"too many values", head + `layer { name: "a" type: "Tile" bottom: "x" top: "y" tile_param { tiles: 400000000 } }`, tooMany},
 		{"more values than can be counted", `layer { name: "a" type: "DummyData" top: "y" dummy_data_param { shape { dim: 2000000000 dim: 2000000000 dim: 2000000000 } } }`,
-			`layer "a" (DummyData): 3.2e+10 EB of memory would be needed in one piece`},
+			`layer "a" (DummyData): top 0 of shape [2000000000 2000000000 2000000000] would have more than 2147483647 values`},
 		{"an extent that is none", `layer { name: "a" type: "Input" top: "y" input_param { shape { dim: 4000000000 } } }`, `dim 0 of the shape is 4000000000`},
 		{"too many params", head + `layer { name: "a" type: "ReLU" bottom: "x" top: "y" param { } }`,
 			`too many params specified: 1 for a layer with 0 weight blobs`},

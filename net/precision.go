@@ -77,8 +77,12 @@ func (n *Net) deviceFor(d *node, p *caffepb.NetParameter) (*layers.Device, error
 	return n.devices[d.precision], nil
 }
 
-// checkPrecision returns an error if the machine's user asks for INT8 and no layer computes in it.
-func (n *Net) checkPrecision() error {
+// checkPrecision returns an error if the machine's user asks for INT8 and no layer computes in it. It warns of a net whose own precision the machine lacks.
+func (n *Net) checkPrecision(p *caffepb.NetParameter) error {
+	own, spec := strings.ToLower(p.GetPrecision().String()), n.opt.Device.Machine.Spec()
+	if err := spec.Computes(own); err != nil && n.asked == "" {
+		n.log.Warnf("precision: %v has no effect: %v", p.GetPrecision(), err)
+	}
 	if n.asked != cpe.INT8 || n.devices[cpe.INT8] != nil {
 		return nil
 	}

@@ -129,6 +129,8 @@ func TestMultiBoxLossByHand(t *testing.T) {
 		{"match_type: BIPARTITE", 2 * ln2},                                              // a pair and the first prior
 		{"match_type: BIPARTITE neg_overlap: 0.7", 3 * ln2},                             // and the third
 		{"match_type: BIPARTITE neg_overlap: 0.7 neg_pos_ratio: 1", 2 * ln2},            // of which one is taken
+		{"match_type: BIPARTITE neg_overlap: 0.7 neg_pos_ratio: inf", 3 * ln2},          // all
+		{"match_type: BIPARTITE neg_overlap: 0.7 neg_pos_ratio: 0", ln2},                // none
 		{"", (3*ln2 + 0.08) / 2},                                                        // two pairs; ymax of the code is 0.2/0.5
 		{"encode_variance_in_target: true", (3*ln2 + 0.08) / 2},                         // the same
 		{"loc_weight: 10", (3*ln2 + 0.8) / 2},                                           // ten times the codes
@@ -314,6 +316,8 @@ func TestErrorsOfDetection(t *testing.T) {
 		{"MultiBoxLoss", "multibox_loss_param { num_classes: 3 do_neg_mining: false }", pred, []string{"do_neg_mining: false", "MAX_NEGATIVE"}},
 		{"MultiBoxLoss", "multibox_loss_param { num_classes: 3 background_label_id: 3 }", pred, []string{"3 and 3"}},
 		{"MultiBoxLoss", "multibox_loss_param { num_classes: 3 map_object_to_agnostic: true }", pred, []string{"it is 3"}},
+		{"MultiBoxLoss", "multibox_loss_param { num_classes: 3 neg_pos_ratio: -1 }", pred, []string{"neg_pos_ratio", "it is -1"}},
+		{"MultiBoxLoss", "multibox_loss_param { num_classes: 3 neg_pos_ratio: nan }", pred, []string{"neg_pos_ratio", "it is NaN"}},
 		{"MultiBoxLoss", "multibox_loss_param { num_classes: 3 mining_type: HARD_EXAMPLE sample_size: 0 }", pred, []string{"sample_size", "it is 0"}},
 		{"MultiBoxLoss", "multibox_loss_param { num_classes: 3 }", []layertest.Bottom{pred[0], pred[1], pred[2], in(1, 1, 1, 7)}, []string{"bottom[3]", "1 1 1 7 (7)"}},
 		{"MultiBoxLoss", "multibox_loss_param { num_classes: 3 }", []layertest.Bottom{pred[0], in(3, 6), pred[2], pred[3]}, []string{"2 8 (16)", "3 6 (18)"}},

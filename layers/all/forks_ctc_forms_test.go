@@ -1,6 +1,7 @@
 package all_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -120,6 +121,12 @@ func TestErrorsOfCTCForms(t *testing.T) {
 		{"WarpCTCLoss", "", []layertest.Bottom{in(2, 1, 3), fixed([]float32{0, 1}, 2, 1), fixed([]float32{0, 2}, 2, 1)}, "label 2 of item 0 is out of range: there are 3 classes, of which 0 is the blank"},
 		{"WarpCTCLoss", "", []layertest.Bottom{in(2, 1, 3), fixed([]float32{1, 3}, 1, 2)}, "label 3 of item 0 is out of range: there are 3 classes (0 to 2)"},
 		{"WarpCTCLoss", "", []layertest.Bottom{in(2, 1, 3), fixed([]float32{3}, 1), fixed([]float32{1}, 1), fixed([]float32{1}, 1, 1)}, "item 0 has 3 time steps and 1 labels: the bottoms have 2 and 1"},
+		// These leave the range of integers.
+		{"WarpCTCLoss", "", []layertest.Bottom{in(2, 1, 3), fixed([]float32{1, 1e30}, 1, 2)}, "label 1e+30 of item 0 is out of range: there are 3 classes (0 to 2)"},
+		{"WarpCTCLoss", "", []layertest.Bottom{in(2, 1, 3), fixed([]float32{0, 1}, 2, 1), fixed([]float32{0, 1e30}, 2, 1)}, "label 1e+30 of item 0 is out of range: there are 3 classes, of which 0 is the blank"},
+		{"CTCLoss", "", []layertest.Bottom{in(2, 1, 3), fixed([]float32{0, 1}, 2, 1), fixed([]float32{-1e30, 1}, 2, 1)}, "item 0 has no labels"},
+		{"CTCLoss", "", []layertest.Bottom{in(2, 1, 3), fixed([]float32{0, 1}, 2, 1), fixed([]float32{float32(math.NaN()), 1}, 2, 1)}, "label NaN of item 0 is out of range: there are 3 classes, of which 2 is the blank"},
+		{"WarpCTCLoss", "", []layertest.Bottom{in(2, 1, 3), fixed([]float32{1e30}, 1), fixed([]float32{1}, 1), fixed([]float32{1}, 1, 1)}, "item 0 has 1e+30 time steps and 1 labels: the bottoms have 2 and 1"},
 	} {
 		for _, engine := range layertest.Engines() {
 			f := layertest.Build(t, b, engine, layertest.Case{Type: tt.typ, Param: "ctc_loss_param { " + tt.param + " }", Bottoms: tt.bottoms})

@@ -169,6 +169,7 @@ func init() {
 	weights := layertest.Bottom{Shape: []int{3, 4, 2}, NoGradient: true, Fill: layertest.Uniform(0, 2)}
 	addCases("SmoothL1Loss",
 		layertest.Case{Bottoms: []layertest.Bottom{away, away}, Again: [][]int{{50, 700}, {50, 700}}},
+		layertest.Case{Name: "extents of 1", Bottoms: []layertest.Bottom{away, layertest.Filled(layertest.Uniform(-2, 2), 3, 4, 2, 1)}},
 		layertest.Case{Name: "weights", Param: "smooth_l1_loss_param { sigma: 1.5 }", Bottoms: []layertest.Bottom{away, away, weights, weights}})
 }
 

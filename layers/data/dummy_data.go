@@ -49,6 +49,9 @@ func (l *dummyData) SetUp(_, top []*blob.Blob) error {
 		if err != nil {
 			return err
 		}
+		if err := l.Device.CheckShape(fmt.Sprintf("top %d", i), shape); err != nil {
+			return err
+		}
 		if err := l.share(t, shape); err != nil {
 			return fmt.Errorf("top %d: %w", i, err)
 		}

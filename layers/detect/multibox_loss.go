@@ -84,6 +84,8 @@ func (l *multiBoxLoss) checkParam() error {
 		return fmt.Errorf("map_object_to_agnostic needs num_classes: 2, it is %d", l.classes)
 	case p.GetMiningType() == caffepb.MultiBoxLossParameter_HARD_EXAMPLE && p.GetSampleSize() < 1:
 		return fmt.Errorf("sample_size must be positive, it is %d", p.GetSampleSize())
+	case !(p.GetNegPosRatio() >= 0):
+		return fmt.Errorf("neg_pos_ratio must not be negative, it is %g", p.GetNegPosRatio())
 	case p.GetNmsParam().GetNmsThreshold() < 0:
 		return fmt.Errorf("nms_threshold must not be negative, it is %g", p.GetNmsParam().GetNmsThreshold())
 	}

@@ -121,7 +121,10 @@ func (m *mining) limit(image int, hard bool) int {
 	if hard {
 		return int(m.p.GetSampleSize())
 	}
-	return int(float32(m.pairs[image]) * m.p.GetNegPosRatio())
+	if m.pairs[image] == 0 { // also with an infinite ratio
+		return 0
+	}
+	return int(min(float32(m.pairs[image])*m.p.GetNegPosRatio(), float32(len(m.examples))))
 }
 
 // choose marks at most n examples of those listed, the largest losses first.

@@ -56,8 +56,11 @@ func (l *centerLoss) SetUp(bottom, _ []*blob.Blob) (err error) {
 		return err
 	}
 	l.lossParam = readLossParam(nil, caffepb.LossParameter_BATCH_SIZE)
+	if err := l.AddWeight(p.GetCenterFiller(), l.classes, bottom[0].CountFrom(l.axis)); err != nil {
+		return err
+	}
 	l.diff, l.room, l.counts = l.Device.NewBlob(0), l.Device.NewBlob(0), make([]int, l.classes)
-	return l.AddWeight(p.GetCenterFiller(), l.classes, bottom[0].CountFrom(l.axis))
+	return nil
 }
 
 func (l *centerLoss) Reshape(bottom, top []*blob.Blob) error {

@@ -81,7 +81,7 @@ func (l *ctcLoss) checkBlank(name string) error {
 
 // label checks a label of an item.
 func (l *ctcLoss) label(v float32, item int) error {
-	if !(v >= 0 && int(v) < l.classes) {
+	if !(v >= 0 && v < float32(l.classes)) {
 		return layers.WrongValue("label %g of item %d is out of range: there are %d classes (0 to %d)", v, item, l.classes, l.classes-1)
 	}
 	return nil
@@ -173,14 +173,17 @@ func (f ctcMarked) labels(l *ctcLoss, n, places, steps int, labels []float32) er
 		if f.collapse && i > 0 && v == labels[(i-1)*l.items+n] {
 			continue
 		}
-		class := int(v+0.5) + shift
+		class := l.classes
+		if v < float32(l.classes) {
+			class = int(v+0.5) + shift
+		}
 		switch {
-		case f.ends && class >= l.classes-1:
+		case f.ends && class >= l.classes-1 && v == v:
 			ended = true
 			continue
 		case ended:
 			return layers.WrongValue("label %g of item %d follows a label of the last class, %d, which ends the labels", v, n, l.classes-1)
-		case class >= l.classes || v != v:
+		case class >= l.classes:
 			return layers.WrongValue("label %g of item %d is out of range: there are %d classes, of which %d is the blank", v, n, l.classes, l.blank)
 		case class == l.blank:
 			return layers.WrongValue("label %g of item %d is the blank", v, n)
@@ -206,7 +209,7 @@ func (ctcCounted) read(l *ctcLoss, bottom []*blob.Blob) error {
 	labels := bottom[2].Data()
 	for n := range l.paths {
 		steps, places := bottom[0].Data()[n], bottom[1].Data()[n]
-		if !(steps >= 0 && int(steps) <= l.steps && places >= 0 && int(places) <= l.length) {
+		if !(steps >= 0 && steps < float32(l.steps+1) && places >= 0 && places < float32(l.length+1)) {
 			return layers.WrongValue("item %d has %g time steps and %g labels: the bottoms have %d and %d", n, steps, places, l.steps, l.length)
 		}
 		p := &l.paths[n]

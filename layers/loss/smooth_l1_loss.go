@@ -49,7 +49,7 @@ func (l *smoothL1Loss) SetUp(bottom, _ []*blob.Blob) error {
 }
 
 func (l *smoothL1Loss) Reshape(bottom, top []*blob.Blob) error {
-	if err := part.CheckSameShape(bottom); err != nil {
+	if err := part.CheckSameExtents(bottom); err != nil {
 		return err
 	}
 	top[0].Reshape()

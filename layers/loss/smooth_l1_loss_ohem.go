@@ -43,12 +43,8 @@ func (l *smoothL1LossOHEM) SetUp(_, _ []*blob.Blob) error {
 }
 
 func (l *smoothL1LossOHEM) Reshape(bottom, top []*blob.Blob) error {
-	for i, b := range bottom[1:] {
-		for axis := range max(4, b.NumAxes(), bottom[0].NumAxes()) {
-			if b.Legacy(axis) != bottom[0].Legacy(axis) { // R x 8 and R x 8 x 1 x 1 are the same
-				return fmt.Errorf("bottom[%d] has shape %s, bottom[0] %s", i+1, b.ShapeString(), bottom[0].ShapeString())
-			}
-		}
+	if err := part.CheckSameExtents(bottom); err != nil {
+		return err
 	}
 	dims, err := part.SplitAxis(bottom[0], 1)
 	if err != nil {

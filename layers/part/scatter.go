@@ -32,7 +32,7 @@ func (s *Scatter) Reshape(b *layers.Base, planes, small, large int) {
 
 // place returns the place in index i, or an error if it is outside the large plane.
 func (s *Scatter) place(i int) (int, error) {
-	if v := s.places[i]; v >= 0 && int(v) < s.large {
+	if v := s.places[i]; v >= 0 && v < float32(s.large) {
 		return int(v), nil
 	}
 	return 0, layers.WrongValue("index %g of value %d is out of range: the top's planes have %d values; does the mask belong to a plane of this size?", s.places[i], i, s.large)

@@ -47,6 +47,18 @@ func CheckSameShape(bottom []*blob.Blob) error {
 	return nil
 }
 
+// CheckSameExtents is CheckSameShape, but extents of 1 at the end make no difference, as in Caffe's older layers: R x 8 and R x 8 x 1 x 1 are the same.
+func CheckSameExtents(bottom []*blob.Blob) error {
+	for i, b := range bottom {
+		for axis := range max(b.NumAxes(), bottom[0].NumAxes()) {
+			if b.Legacy(axis) != bottom[0].Legacy(axis) {
+				return fmt.Errorf("all bottoms must have the same shape: bottom[0] has %s, bottom[%d] %s", bottom[0].ShapeString(), i, b.ShapeString())
+			}
+		}
+	}
+	return nil
+}
+
 // ShapeOf returns a prototxt's shape, or an error if an extent is negative or too large.
 func ShapeOf(p *caffepb.BlobShape) ([]int, error) {
 	var shape []int

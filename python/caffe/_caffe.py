@@ -46,13 +46,13 @@ def set_random_seed(seed):
 
 
 def set_precision(precision):
-    """Let nets and solvers that are opened from now on round the factors of products to bfloat16 ('bf16') where that is faster, or not
-    ('fp32'). Sums, weights and all else stay in fp32."""
-    if not isinstance(precision, str):
-        raise TypeError("set_precision needs 'fp32' or 'bf16', not %r" % (precision,))
-    if precision not in ('fp32', 'bf16'):
-        raise ValueError("set_precision needs 'fp32' or 'bf16', not %r" % (precision,))
-    call('precision', precision)
+    """Let nets and solvers that are opened from now on compute products in a precision, as the flag -precision does: 'fp32'; 'bf16', where factors are rounded
+    to bfloat16 if that is faster; 'int8', where layers of quantized nets compute in integers; or None: as nets say, as at first."""
+    if precision is not None and not isinstance(precision, str):
+        raise TypeError("set_precision needs 'fp32', 'bf16', 'int8' or None, not %r" % (precision,))
+    if precision not in (None, 'fp32', 'bf16', 'int8'):
+        raise ValueError("set_precision needs 'fp32', 'bf16', 'int8' or None, not %r" % (precision,))
+    call('precision', precision or '')
 
 
 def layer_type_list():

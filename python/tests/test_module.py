@@ -68,27 +68,33 @@ class Module(Case):
             caffe.set_random_seed(good)
 
     def test_precision(self):
-        """bf16 changes results a little, of nets that are opened from then on."""
-        for wrong, error in ((1, TypeError), (None, TypeError), ('fp8', ValueError)):
+        """bf16 and int8 change results a little, of nets that are opened from then on; with None a net's own precision counts."""
+        for wrong, error in ((1, TypeError), ('', ValueError), ('fp8', ValueError)):
             self.assertRaises(error, caffe.set_precision, wrong)
         path = self.write("""
             layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 32 dim: 6 dim: 6 } } }
-            layer { name: "c" type: "Convolution" bottom: "x" top: "c" convolution_param { num_output: 48 kernel_size: 1 weight_filler { type: "msra" } } }
+            layer { name: "c" type: "Convolution" bottom: "x" top: "c" convolution_param { num_output: 48 kernel_size: 1 weight_filler { type: "msra" } }
+              quantization_param { input_scale: 0.03 input_zero_point: 128 weight_scale: 0.01 } }
             """, 'precise.prototxt')
+        with open(path) as f:
+            own = self.write(f.read() + 'precision: INT8', 'own.prototxt')
         x = np.random.RandomState(1).randn(1, 32, 6, 6).astype(np.float32)
         results = []
         try:
-            for precision in 'fp32', 'bf16', 'fp32':
+            for precision, model in (('fp32', path), ('bf16', path), ('fp32', own), ('int8', path), (None, own), (None, path)):
                 caffe.set_random_seed(1)
                 caffe.set_precision(precision)
-                net = caffe.Net(path, caffe.TEST)
+                net = caffe.Net(model, caffe.TEST)
                 net.blobs['x'].data[...] = x
                 results.append(net.forward()['c'].copy())
         finally:
-            caffe.set_precision('fp32')
-        self.assertTrue(np.array_equal(results[0], results[2]))
-        self.assertFalse(np.array_equal(results[0], results[1]))
-        self.assertLess(np.abs(results[0] - results[1]).max(), 0.02 * np.abs(results[0]).max())
+            caffe.set_precision(None)
+        for same in (0, 2, 5), (3, 4):
+            for i in same[1:]:
+                self.assertTrue(np.array_equal(results[same[0]], results[i]), i)
+        for i in 1, 3:
+            self.assertFalse(np.array_equal(results[0], results[i]))
+            self.assertLess(np.abs(results[0] - results[i]).max(), 0.05 * np.abs(results[0]).max())
 
     def test_timer(self):
         t = caffe.Timer()

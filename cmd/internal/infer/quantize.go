@@ -17,6 +17,7 @@ import (
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"github.com/swcaffe/swcaffe/solver"
+	"google.golang.org/protobuf/proto"
 )
 
 // Quantize is the command quantize.
@@ -111,6 +112,16 @@ func quantize(e *cli.Env, o *quantizeOptions) error {
 	if keep != nil && !slices.ContainsFunc(file.Param.GetLayer(), func(l *caffepb.LayerParameter) bool { return keep.MatchString(l.GetName()) }) {
 		return cli.Usagef("-keep %s: no layer of %s has such a name", o.keep, o.model)
 	}
+	if feed := o.feed(); feed != nil { // before the weights are read
+		if err := feed(proto.CloneOf(file.Param)); err != nil {
+			return err
+		}
+	}
+	for _, ending := range []string{".prototxt", ".caffemodel"} {
+		if err := e.Spares(o.path(ending)); err != nil {
+			return cli.FlagError("o", err)
+		}
+	}
 	if err := os.MkdirAll(o.folder, 0o777); err != nil {
 		return cli.FlagError("o", err)
 	}
@@ -178,8 +189,8 @@ type quantizeJob struct {
 }
 
 // path returns the path of a file in the folder, with the name of the model and an ending.
-func (j *quantizeJob) path(ending string) string {
-	return filepath.Join(j.options.folder, strings.TrimSuffix(filepath.Base(j.options.model), filepath.Ext(j.options.model))+ending)
+func (o *quantizeOptions) path(ending string) string {
+	return filepath.Join(o.folder, strings.TrimSuffix(filepath.Base(o.model), filepath.Ext(o.model))+ending)
 }
 
 // write writes the net and its weights. The weights are first, which need nearly all of the space: a disk that is full leaves an earlier pair as it is.
@@ -189,10 +200,10 @@ func (j *quantizeJob) write() error {
 			return err
 		}
 	}
-	if err := j.env.WriteBinary(j.path(".caffemodel"), j.result.Weights); err != nil {
+	if err := j.env.WriteBinary(j.options.path(".caffemodel"), j.result.Weights); err != nil {
 		return err
 	}
 	text := fmt.Sprintf("# Written by swcaffe quantize -model %s -weights %s -iterations %d -method %s; its weights are in %s.\n",
-		j.options.model, j.options.weights, j.options.iterations, j.options.method, filepath.Base(j.path(".caffemodel")))
-	return j.env.WriteFile(j.path(".prototxt"), append([]byte(text), swproto.MarshalText(j.result.Net)...))
+		j.options.model, j.options.weights, j.options.iterations, j.options.method, filepath.Base(j.options.path(".caffemodel")))
+	return j.env.WriteFile(j.options.path(".prototxt"), append([]byte(text), swproto.MarshalText(j.result.Net)...))
 }

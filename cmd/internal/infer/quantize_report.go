@@ -45,7 +45,7 @@ func (j *quantizeJob) report(build func(*caffepb.NetParameter, bool) (*swnet.Net
 		fmt.Fprintf(w, "%s: %s in fp32, %s in int8\n", o.name, caffelog.Figure(o.exact), caffelog.Figure(o.rounded))
 		page.Figures = append(page.Figures, testreport.Row{Name: o.name + ", fp32", Value: caffelog.Figure(o.exact)}, testreport.Row{Name: o.name + ", int8", Value: caffelog.Figure(o.rounded)})
 	}
-	fmt.Fprintf(w, "Written: %s, %s, %s\n", j.path(".prototxt"), j.path(".caffemodel"), filepath.Join(j.options.folder, reportFile))
+	fmt.Fprintf(w, "Written: %s, %s, %s\n", j.options.path(".prototxt"), j.options.path(".caffemodel"), filepath.Join(j.options.folder, reportFile))
 	return j.env.CreateFile(filepath.Join(j.options.folder, reportFile), page.Write)
 }
 

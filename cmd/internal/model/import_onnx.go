@@ -3,6 +3,7 @@ package model
 import (
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ var ImportONNX = cli.Command{
 	Args:     "MODEL.onnx [-o NAME] [-batch N] [-shape INPUT=N,C,H,W]",
 	Example:  "swcaffe import_onnx resnet18.onnx -o resnet18",
 	Words:    []string{"in"},
-	Help: `Writes NAME.prototxt and NAME.caffemodel. NAME is that of the model without .onnx, unless -o gives it. A file of export_onnx becomes the
+	Help: `Writes NAME.prototxt and NAME.caffemodel. NAME is that of the model without .onnx, unless -o gives it; only with -o it replaces files. A file of export_onnx becomes the
 exported net again. For other models import_onnx folds constants, removes transposes between channels last and first, and turns each
 operator into layers of Caffe. If no layer computes an operator, the error names its node. docs/onnx.md lists the operators. The first
 extent of an input may be open in the model: -batch gives it. Give all extents with -shape where others are open too.`,
@@ -78,6 +79,9 @@ func importONNX(e *cli.Env, o *importONNXOptions) error {
 	for _, ending := range []string{".prototxt", ".caffemodel"} {
 		if err := swproto.CheckWritable(name + ending); err != nil {
 			return err
+		}
+		if _, err := os.Stat(name + ending); err == nil && o.out == "" {
+			return fmt.Errorf("%s exists already: -o NAME gives another name, and -o %s replaces it", name+ending, name)
 		}
 	}
 	m, err := onnx.Read(o.in)

@@ -30,7 +30,7 @@ var UpgradeSolverText = upgradeCommand("upgrade_solver_proto_text", "rewrite an 
 // upgradeCommand makes a command that reads a file, upgrades its message and writes it to another file.
 func upgradeCommand(name, summary, long, example string, upgrade func(e *cli.Env, o *upgradeOptions) error) cli.Command {
 	return cli.Command{
-		Name: name, Synopsis: summary, Args: "INPUT OUTPUT", Example: example, Words: []string{"in", "out"}, Help: long,
+		Name: name, Synopsis: summary, Args: "INPUT OUTPUT", Example: example, Words: []string{"in", "out"}, Help: long, InPlace: true,
 		Do: cli.With(upgradeFlags, func(e *cli.Env, o *upgradeOptions) error {
 			if o.in == "" || o.out == "" {
 				return cli.Usagef("need two files: swcaffe %s INPUT OUTPUT", name)

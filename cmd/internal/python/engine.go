@@ -60,7 +60,7 @@ func isShared(m *cpe.Machine) bool {
 	return false
 }
 
-// setPrecision makes later nets and solvers round factors of products ("bf16"), or not ("fp32").
+// setPrecision gives later nets and solvers a precision, "" leaves it to nets.
 func setPrecision(name string) error {
 	if _, err := (cpe.Spec{}).WithPrecision(name); err != nil {
 		return err

@@ -38,6 +38,8 @@ type Command struct {
 	Quiet bool
 	// Prints: the command writes no files, so that several processes can run it at once under any launcher.
 	Prints bool
+	// InPlace: the command may write to the file that it reads.
+	InPlace bool
 	// Joins: several processes that a launcher has started with MPI do the command's work together.
 	Joins bool
 	Do    action // made by With

@@ -22,6 +22,7 @@ type Env struct {
 	// Pulse draws on the terminal behind stderr; nil if stderr is no terminal.
 	Pulse *pulse
 
+	reads    []input      // files that the command reads and must not replace
 	commands Commands     // the program's
 	whole    bool         // the command line is that of this process
 	world    launch.World // the processes of which this is one

@@ -103,6 +103,9 @@ func (c Command) run(e *Env, args []string) error {
 	if err := e.settle(c, flags.own); err != nil {
 		return err
 	}
+	if !c.InPlace {
+		e.reads = inputs(flags.own)
+	}
 	if err := e.direct(flags.own); err != nil {
 		return err
 	}

@@ -2,16 +2,19 @@ package quantise
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/swcaffe/swcaffe/proto/caffepb"
 	"google.golang.org/protobuf/proto"
 )
 
 // Feed lets a net for phase TEST read from a source: an LMDB or LevelDB folder, or a list of images. Its Data and ImageData layers get the source; a net
-// without them has its first Input layer replaced by such a layer, which prepares images by the transform_param and in the batches of the Input.
+// without them has its first Input layer replaced by such a layer, which prepares images by the transform_param and in the batches of the Input. Nothing would
+// be measured rightly behind another input, so that a net with several is refused.
 func Feed(p *caffepb.NetParameter, source string) error {
 	backend, err := backendOf(source)
 	if err != nil {
@@ -28,36 +31,45 @@ func Feed(p *caffepb.NetParameter, source string) error {
 	if fed {
 		return nil
 	}
+	return feedInput(p, source, backend)
+}
+
+// feedInput replaces a net's only Input.
+func feedInput(p *caffepb.NetParameter, source string, backend *caffepb.DataParameter_DB) error {
+	var inputs []string
+	at := -1
 	for i, l := range p.Layer {
-		if l.GetType() == "Input" && inTest(l) && len(l.Top) > 0 && len(l.GetInputParam().GetShape()) > 0 {
-			shape := l.InputParam.Shape[0].GetDim()
-			if len(shape) != 4 {
-				return errors.New("the net's first Input has no images: its shape needs 4 axes")
+		if l.GetType() == "Input" && inTest(l) {
+			if at < 0 {
+				at = i
 			}
-			data := &caffepb.LayerParameter{Name: l.Name, Top: l.Top[:1], Include: l.Include, TransformParam: l.TransformParam, DataParam: &caffepb.DataParameter{BatchSize: proto.Uint32(uint32(shape[0]))}}
-			if data.TransformParam == nil {
-				data.TransformParam = &caffepb.TransformationParameter{}
-			}
-			replaceSource(data, source, backend)
-			if im := data.ImageDataParam; im != nil {
-				im.NewHeight, im.NewWidth, im.IsColor = proto.Uint32(uint32(shape[2])), proto.Uint32(uint32(shape[3])), proto.Bool(shape[1] != 1)
-				data.Top = append(slices.Clone(data.Top), l.GetName()+"_label")
-			} else if shape[2] == shape[3] && data.TransformParam.CropSize == nil {
-				data.TransformParam.CropSize = proto.Uint32(uint32(shape[2]))
-			}
-			p.Layer[i] = data
-			if rest := l.Top[1:]; len(rest) > 0 { // other inputs stay
-				other := proto.CloneOf(l)
-				other.Top = rest
-				if len(other.InputParam.Shape) > 1 {
-					other.InputParam.Shape = other.InputParam.Shape[1:]
-				}
-				p.Layer = slices.Insert(p.Layer, i+1, other)
-			}
-			return nil
+			inputs = append(inputs, l.Top...)
 		}
 	}
-	return errors.New("the net has no Data, ImageData or Input layer that could read it")
+	switch {
+	case at < 0 || len(p.Layer[at].GetInputParam().GetShape()) == 0:
+		return errors.New("the net has no Data, ImageData or Input layer that could read it")
+	case len(inputs) > 1:
+		return fmt.Errorf("it gives images to one input, but the net has %d (%s), and the others would be measured as 0: give a net with layers that read data for all, as a train_val.prototxt", len(inputs), strings.Join(inputs, ", "))
+	}
+	l := p.Layer[at]
+	shape := l.InputParam.Shape[0].GetDim()
+	if len(shape) != 4 {
+		return errors.New("the net's Input has no images: its shape needs 4 axes")
+	}
+	data := &caffepb.LayerParameter{Name: l.Name, Top: l.Top, Include: l.Include, TransformParam: l.TransformParam, DataParam: &caffepb.DataParameter{BatchSize: proto.Uint32(uint32(shape[0]))}}
+	if data.TransformParam == nil {
+		data.TransformParam = &caffepb.TransformationParameter{}
+	}
+	replaceSource(data, source, backend)
+	if im := data.ImageDataParam; im != nil {
+		im.NewHeight, im.NewWidth, im.IsColor = proto.Uint32(uint32(shape[2])), proto.Uint32(uint32(shape[3])), proto.Bool(shape[1] != 1)
+		data.Top = append(slices.Clone(data.Top), l.GetName()+"_label")
+	} else if shape[2] == shape[3] && data.TransformParam.CropSize == nil {
+		data.TransformParam.CropSize = proto.Uint32(uint32(shape[2]))
+	}
+	p.Layer[at] = data
+	return nil
 }
 
 // inTest reports whether a layer may be in phase TEST.
