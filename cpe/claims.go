@@ -52,8 +52,8 @@ func (c *claims) take(group, n, most int) (first, some int) {
 }
 
 // Claim is dynamic scheduling with affinity: a group computes the units of its part (Share) first, in order, and then takes units that others have not begun. A group
-// that is slowed down by other programs computes fewer. In all programs of a net a group computes about the same parts of images, which are in its own cache:
-// cores that share none exchange a cache line in a third of a microsecond. Claim returns units lo <= i < hi of n: at most most; lo = hi if none
+// that is slowed down by other programs computes fewer. In all programs of a net a group computes about the same parts of images, which are in its own cache: between
+// cores without a common one, a cache line takes a third of a microsecond there and back. Claim returns units lo <= i < hi of n: at most most; lo = hi if none
 // are left. Results must not depend on which group computes a unit. (Affinity scheduling, Markatos and LeBlanc, Supercomputing '92.)
 func (g *CoreGroup) Claim(n, most int) (lo, hi int) {
 	m := g.machine

@@ -53,7 +53,7 @@ type planesPlan struct {
 	piece, pieces      int // pixels of a unit of work, and such pieces of a plane
 	parts              int // parts of the output channels of a group, each a unit of work
 	tile               [2]int
-	edge               int // the last output channels of a group, for which the kernel reads weights behind them
+	edge               int // the last output channels of a group, with which the kernel reads weights behind them
 }
 
 func planPlanes(p *conv.Problem) planesPlan {
@@ -95,14 +95,14 @@ func (v *planes) Name() string { return "convolution " + v.Direction.String() }
 func (v *planes) RunGroup(g *cpe.CoreGroup) error {
 	memory, s := g.Memory(v.last()+v.columns()), &v.Shape
 	last, columns := memory[:v.last()], memory[v.last():]
-	copy(last, v.Args.W[(s.Out-v.edge)*v.depth:])
 	all, panels := s.N*s.Group*v.pieces*v.parts, v.panels()
 	for i, end := g.Claim(all, 1); i < end; i, end = g.Claim(all, 1) {
 		part, piece, group, image := i%v.parts, i/v.parts%v.pieces, i/v.parts/v.pieces%s.Group, i/v.parts/v.pieces/s.Group
 		first, behind := part*panels/v.parts*v.tile[0], min(v.out, (part+1)*panels/v.parts*v.tile[0])
 		u := planesUnit{planes: v, channel: group*v.out + first, out: behind - first, first: piece * v.piece}
 		u.n, u.at = min(v.piece, v.pixels-u.first), (image*s.Out+u.channel)*v.pixels+u.first
-		if v.edge > 0 && u.channel+u.out == s.Out {
+		if end := u.channel + u.out; behind == v.out && end-v.edge+vgemm.StridedRows(v.edge) > s.Out {
+			copy(last, v.Args.W[(end-v.edge)*v.depth:end*v.depth])
 			u.out, u.edge = u.out-v.edge, last
 		}
 		u.multiply(v.Args.X[(image*s.C+group*v.depth)*v.pixels:], columns)
@@ -115,7 +115,7 @@ func (v *planes) RunGroup(g *cpe.CoreGroup) error {
 type planesUnit struct {
 	*planes
 	channel, out int       // the first channel, and their number but for the edge
-	edge         []float32 // the weights of the last channels, if not nil
+	edge         []float32 // a copy of the weights of the edge, if there are too few behind them, else nil
 	first, n     int       // pixels
 	at           int       // where the results begin
 }

@@ -24,7 +24,7 @@ import (
 func TestPlanes(t *testing.T) {
 	shapes := []shape.Conv{
 		convtest.Shape2D(1, 240, 60, 3, 28, 28, 1, 1, 1, 0, 1), convtest.Shape2D(2, 60, 240, 3, 14, 14, 1, 1, 1, 0, 1), convtest.Shape2D(3, 240, 960, 3, 7, 7, 1, 1, 1, 0, 1),
-		convtest.Shape2D(2, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1), convtest.Shape2D(5, 6, 10, 2, 1, 3, 1, 1, 1, 0, 1), convtest.Shape2D(1, 24, 61, 1, 56, 57, 1, 1, 1, 0, 1),
+		convtest.Shape2D(2, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1), convtest.Shape2D(2, 2, 2, 2, 1, 1, 1, 1, 1, 0, 1), convtest.Shape2D(1, 10, 5, 5, 3, 6, 1, 1, 1, 0, 1), convtest.Shape2D(1, 6, 26, 2, 4, 4, 1, 1, 1, 0, 1), convtest.Shape2D(5, 6, 10, 2, 1, 3, 1, 1, 1, 0, 1), convtest.Shape2D(1, 24, 61, 1, 56, 57, 1, 1, 1, 0, 1),
 		convtest.Shape2D(2, 9, 39, 3, 5, 5, 1, 1, 1, 0, 1), convtest.Shape2D(1, 70, 14, 2, 64, 64, 1, 1, 1, 0, 1), {N: 2, C: 4, Out: 26, In: []int{3, 4, 5}, Group: 2},
 		{N: 3, C: 17, Out: 5, In: []int{47}, Group: 1},
 	}
