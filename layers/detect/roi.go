@@ -177,7 +177,7 @@ func (l *regionPooling) poolTile(w *stream.UnitWorker, unit int) {
 	tiles := (l.regions + l.cut - 1) / l.cut
 	output, first := unit/tiles, unit%tiles*l.cut
 	n, bins, pixels := min(l.cut, l.regions-first), l.bins[0]*l.bins[1], l.size[0]*l.size[1]
-	w.Load(stream.Span(l.rois, first*roiValues, n*roiValues))
+	w.Load(stream.Span(l.rois, first*roiValues, n*roiValues)) // for the costs: cuts has what regions read
 	y, stride := w.Place(l.tileOf(l.y, first, n, output))
 	var arg []float32
 	if l.maxima {
@@ -229,14 +229,11 @@ func (l *regionPooling) means(y, plane []float32, region int, line []float32) {
 	for _, x := range l.taps[cols[0].from:cols[len(cols)-1].to] {
 		lo, hi = min(lo, x.at), max(hi, x.at+1)
 	}
+	lo = min(lo, hi) // without columns nothing is summed
 	for row, r := range l.cuts[0][region*l.bins[0]:][:l.bins[0]] {
-		if lo < hi {
-			clear(line[lo:hi])
-		}
+		clear(line[lo:hi])
 		for _, t := range l.taps[r.from:r.to] {
-			if lo < hi {
-				vec.Axpy(line[lo:hi], plane[t.at*width+lo:t.at*width+hi], t.weight)
-			}
+			vec.Axpy(line[lo:hi], plane[t.at*width+lo:t.at*width+hi], t.weight)
 		}
 		for col, c := range cols {
 			var sum float32

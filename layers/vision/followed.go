@@ -29,7 +29,7 @@ func (l *convolution) Follow(before layers.Layer) layers.Layer {
 		return nil
 	}
 	both := &followed{Base: layers.Base{Param: first.Param, Device: first.Device}, first: first, second: l}
-	if both.prepare() != nil || both.kernel == nil {
+	if both.prepare(); both.kernel == nil {
 		return nil
 	}
 	both.between[0] = l.Device.NewBlob(first.topShape...)
@@ -42,12 +42,10 @@ func (l *convolution) follows() bool {
 }
 
 // prepare makes the kernel for the present shapes, unless there is one.
-func (l *followed) prepare() (err error) {
+func (l *followed) prepare() {
 	if now := [2]*plan.Conv{l.first.conv, l.second.conv}; now != l.of && !l.ended {
-		l.of = now
-		l.kernel, err = now[0].Behind(now[1])
+		l.of, l.kernel = now, now[0].Behind(now[1])
 	}
-	return err
 }
 
 func (l *followed) SetUp(_, _ []*blob.Blob) error { return nil }
@@ -59,7 +57,8 @@ func (l *followed) Reshape(bottom, top []*blob.Blob) error {
 	if err := l.second.Reshape(l.between[:], top); err != nil {
 		return err
 	}
-	return l.prepare()
+	l.prepare()
+	return nil
 }
 
 // Traits implements Planned.

@@ -1,5 +1,5 @@
 /* Prints how long a cache line takes from one processor to another and back, in ns: the first and the last one that this process may use. Where both share a cache it is
-   60 to 80 ns on a Zen 4, otherwise over 300; a virtual machine's processors may move from one to the other. */
+   about 50 ns on a Zen 4, otherwise about 300; a virtual machine's processors may move from one to the other. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

@@ -135,7 +135,7 @@ func quantize(e *cli.Env, o *quantizeOptions) error {
 	bar := cli.NewProgress(e.Stderr, 2*o.iterations, "batches")
 	load := func(n *swnet.Net) error {
 		if inputs := unfed(n); inputs != "" && o.data == "" {
-			return fmt.Errorf("%s type Input, so that all inputs would be measured as 0: -data SOURCE gives images to the first; or give a net with data layers, as a train_val.prototxt", inputs)
+			return fmt.Errorf("%s type Input, so that all inputs would be measured as 0: -data SOURCE gives images to the only one; or give a net with data layers, as a train_val.prototxt", inputs)
 		}
 		return solver.LoadTrained(n, o.weights, e.Log)
 	}

@@ -35,9 +35,12 @@ func (r rounding) forward(n *swnet.Net, i int) error {
 // weights' gradient the tops' gradients and the bottoms. The bias has the sum of the tops' gradients as they are.
 func (r rounding) backward(n *swnet.Net, i int) error {
 	run := func() error { return n.BackwardLayer(i) }
+	if !r.inputs && !r.weights {
+		return run()
+	}
 	bottoms, params := diffs(n.Bottoms(i)), diffs(n.Layer(i).Params())
 	before := clones(params)
-	if err := run(); err != nil || r == (rounding{output: r.output}) {
+	if err := run(); err != nil {
 		return err
 	}
 	inputs, weights := clones(bottoms), clones(params)

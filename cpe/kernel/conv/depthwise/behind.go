@@ -24,7 +24,7 @@ type Behind struct {
 const chunkPixels = 1024
 
 // NewBehind prepares the two. All images are in blocks of channels, and the depthwise convolution has one output channel for each of its channels.
-func NewBehind(m *cpe.Machine, first, second *conv.Problem) (*Behind, error) {
+func NewBehind(m *cpe.Machine, first, second *conv.Problem) *Behind {
 	t := conv.NewTask(m, first)
 	v := &Behind{bands: bandsKernel{Task: conv.NewTask(m, second), bandsPlan: planBands(second)}, first: t, from: pointwise.NewPieces(t)}
 	b := &v.bands
@@ -37,7 +37,7 @@ func NewBehind(m *cpe.Machine, first, second *conv.Problem) (*Behind, error) {
 	common, group := v.from.Scratch()
 	b.Reserved = cpe.Scratch{Common: common, Group: group + 2*v.jump + b.sources() + 4*b.weights()}
 	b.Stages = []conv.Stage{v.from.Packing(), {Program: v}}
-	return v, nil
+	return v
 }
 
 // Keeper is that of the 1x1 convolution's weights.

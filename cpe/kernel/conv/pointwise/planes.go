@@ -103,7 +103,7 @@ func (v *planes) RunGroup(g *cpe.CoreGroup) error {
 		u.n, u.at = min(v.piece, v.pixels-u.first), (image*s.Out+u.channel)*v.pixels+u.first
 		if end := u.channel + u.out; behind == v.out && end-v.edge+vgemm.StridedRows(v.edge) > s.Out {
 			copy(last, v.Args.W[(end-v.edge)*v.depth:end*v.depth])
-			u.out, u.edge = u.out-v.edge, last
+			u.out, u.copied = u.out-v.edge, last
 		}
 		u.multiply(v.Args.X[(image*s.C+group*v.depth)*v.pixels:], columns)
 		u.finish()
@@ -115,7 +115,7 @@ func (v *planes) RunGroup(g *cpe.CoreGroup) error {
 type planesUnit struct {
 	*planes
 	channel, out int       // the first channel, and their number but for the edge
-	edge         []float32 // a copy of the weights of the edge, if there are too few behind them, else nil
+	copied       []float32 // a copy of the weights of the edge, if there are too few behind them, else nil
 	first, n     int       // pixels
 	at           int       // where the results begin
 }
@@ -140,16 +140,16 @@ func (u *planesUnit) multiply(x, columns []float32) {
 		if u.out > 0 {
 			vgemm.StridedPanel(u.out, n, u.depth, w, u.depth, 1, from, ld, y[j:], pixels, biased)
 		}
-		if u.edge != nil {
-			vgemm.StridedPanel(u.planes.edge, n, u.depth, u.edge, u.depth, 1, from, ld, y[u.out*pixels+j:], pixels, biased)
+		if u.copied != nil {
+			vgemm.StridedPanel(u.edge, n, u.depth, u.copied, u.depth, 1, from, ld, y[u.out*pixels+j:], pixels, biased)
 		}
 	}
 }
 
 // channels is the number of output channels with those of the edge.
 func (u *planesUnit) channels() int {
-	if u.edge != nil {
-		return u.out + u.planes.edge
+	if u.copied != nil {
+		return u.out + u.edge
 	}
 	return u.out
 }
