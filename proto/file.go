@@ -34,15 +34,13 @@ type Net struct {
 // the file, and for i = -1, the whole net.
 func (n *Net) LayerPos(i int) string {
 	if origin := n.LayerOrigin(i); origin >= 0 {
-		return n.at(origin)
+		return n.pos(fmt.Sprintf("%s[%d]", n.list, origin))
 	}
 	return n.Path
 }
 
-// at returns file:line of a layer of the file, or the file's name alone.
-func (n *Net) at(origin int) string {
-	return cmp.Or(n.Source.Pos(fmt.Sprintf("%s[%d]", n.list, origin)), n.Path)
-}
+// pos returns file:line of a field of the file, or the file's name alone.
+func (n *Net) pos(field string) string { return cmp.Or(n.Source.Pos(field), n.Path) }
 
 // LayerOrigin returns the index in the file of layer i of Param, from 0; -1 if the upgrade has added the layer.
 func (n *Net) LayerOrigin(i int) int {
@@ -83,7 +81,7 @@ func (n *Net) upgrade() error {
 		n.list += "s"
 	}
 	u := newUpgrader(n.Param, n.Path)
-	u.where = n.at
+	u.pos, u.list = n.pos, n.list
 	err := u.run()
 	n.Warnings, n.origin = u.warnings, u.origin
 	return err

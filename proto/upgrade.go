@@ -45,20 +45,24 @@ func (u *upgrader) unwrapV0() error {
 type upgrader struct {
 	net  *caffepb.NetParameter
 	path string
-	// where returns file:line of a layer of the file, or the file's name alone. Layers of both forms are counted.
-	where func(i int) string
+	// pos returns file:line of a field of the file, or the file's name alone.
+	pos  func(field string) string
+	list string // the field that holds the layers in the file
 	// origin is the index in the file of each layer of the net; -1 for a layer added by the upgrade.
 	origin   []int
 	warnings []string
 }
 
 func newUpgrader(p *caffepb.NetParameter, path string) *upgrader {
-	u := &upgrader{net: p, path: path, where: func(int) string { return path }}
+	u := &upgrader{net: p, path: path, pos: func(string) string { return path }}
 	for i := range len(p.Layers) + len(p.Layer) {
 		u.origin = append(u.origin, i)
 	}
 	return u
 }
+
+// where returns file:line of a layer of the file, or the file's name alone.
+func (u *upgrader) where(i int) string { return u.pos(fmt.Sprintf("%s[%d]", u.list, i)) }
 
 func (u *upgrader) warn(format string, args ...any) {
 	u.warnings = append(u.warnings, fmt.Sprintf(format, args...))
@@ -126,7 +130,7 @@ func (u *upgrader) makeInputLayer() error {
 	p := u.net
 	shapes, err := u.inputShapes()
 	if err != nil {
-		return fmt.Errorf("%s: %w", u.path, err)
+		return err
 	}
 	if len(shapes) == 0 {
 		u.warn("The inputs of %s have no shape and are dropped", u.path)
@@ -146,9 +150,9 @@ func (u *upgrader) makeInputLayer() error {
 // input_dim. Surplus shapes are ignored with a warning, for example of inputs that a user has deleted.
 func (u *upgrader) inputShapes() ([]*caffepb.BlobShape, error) {
 	p := u.net
-	shapes, given, field, each := p.InputShape, len(p.InputShape), "input_shape", 1
+	shapes, given, field, first, each := p.InputShape, len(p.InputShape), "input_shape", "input_shape[0]", 1
 	if given == 0 {
-		shapes, given, field, each = shapesOf(p.InputDim), len(p.InputDim), "input_dim", 4
+		shapes, given, field, first, each = shapesOf(p.InputDim), len(p.InputDim), "input_dim", "input_dim", 4
 	} else if len(p.InputDim) > 0 {
 		u.warn("input_dim of %s is ignored, since input_shape is given too", u.path)
 	}
@@ -157,7 +161,7 @@ func (u *upgrader) inputShapes() ([]*caffepb.BlobShape, error) {
 	case given == 0:
 		return nil, nil
 	case given < needed:
-		return nil, fmt.Errorf("there are %d %s for %d input; each input needs %d", given, field, len(p.Input), each)
+		return nil, fmt.Errorf("%s: there are %d %s for %d input; each input needs %d", u.pos(first), given, field, len(p.Input), each)
 	case given > needed:
 		u.warn("Only the first %d of %d %s of %s are read: %d for each input", needed, given, field, u.path, each)
 	}

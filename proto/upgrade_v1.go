@@ -59,7 +59,7 @@ var v1Types = map[caffepb.V1LayerParameter_LayerType]string{
 func (u *upgrader) fromV1() error {
 	p := u.net
 	if len(p.Layer) > 0 {
-		return fmt.Errorf("%s: the net has layers of both forms, \"layer\" and the deprecated \"layers\"; use \"layer\"", u.path)
+		return fmt.Errorf("%s: the net has layers of both forms, \"layer\" and the deprecated \"layers\"; use \"layer\"", u.pos("layers[0]"))
 	}
 	for i, old := range p.Layers {
 		l, err := layerFromV1(old)

@@ -17,7 +17,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{good + "lr_policy: \"fixed\"\nweight_decay: 1\nregularization_type: \"L3\"", `s.prototxt:5: unknown regularization type: "L3" (L1 or L2)`},
 		{good + "lr_policy: \"fixed\"\nweights: \"none.caffemodel\"", "s.prototxt:4: weights: open none.caffemodel: no such file or directory"},
 		{"snapshot_after_train: false lr_policy: \"fixed\"\nnet: \"none.prototxt\"", "s.prototxt:2: net: open none.prototxt: no such file or directory"},
-		{good + "lr_policy: \"fixed\"\ntest_iter: 1", "s.prototxt: test_interval must be positive where there are test nets: it is 0"},
+		{good + "lr_policy: \"fixed\"\ntest_iter: 1", "s.prototxt:4: test_interval must be positive where there are test nets: it is 0"},
 		{good + "lr_policy: \"fixed\" snapshot: 1\nsnapshot_prefix: \"none/s\"", `s.prototxt:4: cannot write to snapshot prefix "none/s": make sure that the directory exists and is writeable (cannot write none/s_iter_0.solverstate.h5: open none/s_iter_0.solverstate.h5: no such file or directory)`},
 	} {
 		_, err := newSolver(t, "", tt.text)

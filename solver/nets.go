@@ -124,7 +124,11 @@ func testNets(file *swproto.Solver) ([]netSource, error) {
 		}
 	}
 	if len(nets) > 0 && p.GetTestInterval() <= 0 {
-		return nil, wrong("test_interval", "test_interval must be positive where there are test nets: it is %d", p.GetTestInterval())
+		field := "test_interval"
+		if p.TestInterval == nil {
+			field = "test_iter"
+		}
+		return nil, wrong(field, "test_interval must be positive where there are test nets: it is %d", p.GetTestInterval())
 	}
 	return nets, nil
 }

@@ -1,6 +1,7 @@
 package annotation
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -29,6 +30,9 @@ func ReadNames(path string, gap func(label int) string) ([]string, error) {
 	}
 	if mapItem.Match(text) || filepath.Ext(path) == ".prototxt" {
 		return namesOfMap(path, text, gap)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, fmt.Errorf("%s: the file has no labels", path)
 	}
 	return strings.Split(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n"), nil
 }

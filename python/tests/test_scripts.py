@@ -110,9 +110,9 @@ class TestScripts(WithFiles):
     def test_train(self):
         with open(self.path('train.prototxt'), 'w') as f:
             f.write('''
-                layer { name: "x" type: "DummyData" top: "x" top: "y" dummy_data_param { shape { dim: 8 dim: 3 } shape { dim: 8 dim: 1 }
+                layer { name: "x" type: "DummyData" top: "x" top: "y" dummy_data_param { shape { dim: 64 dim: 512 } shape { dim: 64 dim: 64 }
                   data_filler { type: "gaussian" } data_filler { value: 2 } } }
-                layer { name: "line" type: "InnerProduct" bottom: "x" top: "line" inner_product_param { num_output: 1 } }
+                layer { name: "line" type: "InnerProduct" bottom: "x" top: "line" inner_product_param { num_output: 64 } }
                 layer { name: "loss" type: "EuclideanLoss" bottom: "line" bottom: "y" top: "loss" }''')
         with open(self.path('solver.prototxt'), 'w') as f:
             f.write('net: "train.prototxt" base_lr: 0.1 lr_policy: "fixed" max_iter: 20 display: 10 snapshot: 20 snapshot_prefix: "s" '

@@ -24,6 +24,7 @@ func TestReadLabels(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
+		"\n \n":                   "the file has no labels",
 		"item { label: -1 }":      "label -1 is not between",
 		"item { label: 9999999 }": "label 9999999 is not between",
 		"item { lable: 1 }":       "lable",
