@@ -5,10 +5,11 @@
 #
 #   scripts/bench.sh [-quick] [-write] [-nets lenet,vgg16] [-rounds N] [-threads N] [-no_avx2] [-no_sweeps]
 #
-#   scripts/bench.sh -inference [-int8] [-write] [-nets lenet,mobilenet|all] [-batches 1,4,16] [-rounds N] [-seconds N] [-threads N]
+#   scripts/bench.sh -inference [-int8] [-write] [-nets lenet,mobilenet|all] [-batches 1,4,16] [-rounds N] [-seconds N] [-round_trip NS] [-threads N]
 #
 # -inference compares the latency of forward passes of ten nets, or with -nets of any deploy net of the zoo, with ONNX Runtime, OpenCV,
 # PyTorch and Caffe, in about a quarter of an hour; with -int8 of quantized nets, with ONNX Runtime. scripts/onnx_oracles.sh -install fetches the first two.
+# On a virtual machine whose processors move between caches, -round_trip 100 keeps what was measured while they shared one.
 #
 # -quick measures few iterations, in less than ten minutes. With AVX-512, the nets are also measured with AVX2 alone. Run it on an
 # otherwise idle machine. The other programs come from Debian (apt-get install gcc libopenblas0 python3-torch), and Caffe from
