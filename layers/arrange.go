@@ -17,6 +17,9 @@ type Arranged struct {
 	// values or from the bottom.
 	TopLost bool
 
+	// Whole: pieces whose memory is where Traits.Whole says stand in the whole, for the present shapes.
+	Whole bool
+
 	ReLUGrad Bottoms // bottoms with an in-place ReLU layer; Backward also applies that layer's Backward (Joins.ReLUGrad)
 	Steps    []Step  // the next layers' Forward, in their order, which this layer also computes (Joins.Finish)
 }

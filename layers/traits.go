@@ -34,6 +34,7 @@ type Traits struct {
 	Rounds  Rounding     // what may be rounded to bfloat16 in the present arrangement
 	Joins   Joins        // neighbouring layers' work that this layer can also do
 	Is      Identity     // properties that let neighbouring layers do this layer's work
+	Whole   Whole        // Forward only copies the pieces of an array
 	Apart   error        // if not nil, Forward does Arranged.Steps in a pass over memory of its own, and this is why
 }
 
@@ -74,6 +75,13 @@ type Joins struct {
 	Fold int
 	// OnlyParams: the layer computes no bottom gradients. Some fused layers are like this.
 	OnlyParams bool
+}
+
+// Whole says that a layer's Forward only copies its bottoms to its top, one behind the other, or its bottom's pieces to its tops. If the plan places pieces in the whole
+// (Arranged.Whole), there is nothing to copy.
+type Whole struct {
+	Starts []int // where the pieces begin in the whole
+	Bottom bool  // the bottom is the whole
 }
 
 // Identity tells neighbouring layers what this layer is.

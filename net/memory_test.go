@@ -78,6 +78,35 @@ func (m *player) forward(i int) {
 	}
 }
 
+// checkPieces checks that a piece of a layer's whole is where it belongs or does not touch the whole at all.
+func (m *player) checkPieces(i int) {
+	traits := layers.TraitsOf(m.net.Layer(i)).Whole
+	whole, pieces := m.net.Tops(i)[0], m.net.Bottoms(i)
+	if traits.Bottom {
+		whole, pieces = m.net.Bottoms(i)[0], m.net.Tops(i)
+	}
+	w := m.placements[m.find(whole, false)]
+	standing := 0
+	for k, b := range pieces {
+		at := m.find(b, false)
+		if at < 0 {
+			continue
+		}
+		p := m.placements[at]
+		touches := p.From < w.From+w.Size && w.From < p.From+p.Size
+		first := slices.IndexFunc(pieces, b.SharesData)
+		if touches && p.From != w.From+traits.Starts[k] && p.From != w.From+traits.Starts[first] {
+			m.t.Errorf("layer %s: piece %d begins at %d of its whole, not at %d", m.net.LayerName(i), k, p.From-w.From, traits.Starts[k])
+		}
+		if touches {
+			standing++
+		}
+	}
+	if standing == 0 {
+		m.t.Errorf("layer %s: no piece stands in the whole", m.net.LayerName(i))
+	}
+}
+
 // spoil records that kernels have written to a stretch.
 func (m *player) spoil(s schedule.Stretch) {
 	for i, p := range m.placements {
@@ -128,6 +157,10 @@ func play(t *testing.T, n *Net, backward bool) {
 	m.whole = make([]bool, len(m.placements))
 	for i := range n.NumLayers() {
 		m.forward(i)
+		if plan := n.plan.Tasks[i]; plan.Arranged.Whole {
+			m.checkPieces(i)
+			continue
+		}
 		for _, b := range n.Bottoms(i) {
 			m.read(n.LayerName(i)+" (while it writes)", b, false)
 		}

@@ -3,6 +3,7 @@ package utility
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
@@ -28,7 +29,8 @@ func init() {
 // concat is Caffe's Concat layer.
 type concat struct {
 	joiner
-	relus layers.Bottoms // bottoms with an in-place ReLU layer, whose Backward this layer includes
+	relus   layers.Bottoms // bottoms with an in-place ReLU layer, whose Backward this layer includes
+	sources [][]float32    // scratch: the bottoms' values
 }
 
 // NewConcat returns a Concat layer along an axis, for layers composed of other layers. It needs no SetUp.
@@ -82,8 +84,16 @@ func (l *concat) Forward(bottom, top []*blob.Blob) error {
 	if len(bottom) == 1 {
 		return nil
 	}
-	for k, b := range bottom {
-		if err := l.put(k, top[0].Data(), b.Data()); err != nil {
+	l.sources = l.sources[:0]
+	for _, b := range bottom {
+		from := b.Data()
+		if l.moved() {
+			from = slices.Clone(from)
+		}
+		l.sources = append(l.sources, from)
+	}
+	for k, from := range l.sources {
+		if err := l.put(k, top[0].Data(), from); err != nil {
 			return err
 		}
 	}

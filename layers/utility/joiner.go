@@ -19,6 +19,8 @@ type joiner struct {
 	parts   []int // values per row of each part
 	at      []int // start of each part in a row of the whole
 
+	planned []int // parts when the plan gave them places in the whole, or nil
+
 	puts, takes []*stream.Copy
 	next        []int // scratch: the argument parts of reshape
 	shape       []int // scratch: a blob's new shape
@@ -39,13 +41,31 @@ func (j *joiner) blocking(parts []int) layers.Blocking {
 
 // Traits implements Planned. Backward only copies gradients.
 func (j *joiner) Traits() layers.Traits {
-	return layers.Traits{Unread: layers.ReadsNothing, Layout: j.blocking(j.parts)}
+	t := layers.Traits{Unread: layers.ReadsNothing, Layout: j.blocking(j.parts)}
+	if j.outer == 1 && j.Blockable() {
+		t.Whole.Starts = j.at
+	}
+	return t
 }
 
 // Arrange implements Planned.
 func (j *joiner) Arrange(a layers.Arranged) error {
-	j.blocked = a.In.Blocks
+	j.blocked, j.planned = a.In.Blocks, nil
+	if a.Whole {
+		j.planned = slices.Clone(j.parts)
+	}
 	return nil
+}
+
+// moved reports whether the shapes are others than those for which the plan gave parts places in the whole, as behind a layer whose top depends on values. Parts and whole then
+// share memory, but not as they should.
+func (j *joiner) moved() bool {
+	return j.planned != nil && (j.outer != 1 || !slices.Equal(j.planned, j.parts))
+}
+
+// stands reports whether a part is where it belongs in the whole.
+func (j *joiner) stands(k int, whole, part []float32) bool {
+	return j.planned != nil && j.outer == 1 && &part[0] == &whole[j.at[k]]
 }
 
 // reshape prepares copies for parts with the given numbers of values per row.
@@ -81,7 +101,7 @@ func (j *joiner) reshape(outer int, parts []int) error {
 func (j *joiner) put(k int, whole, part []float32) error {
 	n, at := j.parts[k], j.at[k]
 	switch {
-	case len(part) == 0:
+	case len(part) == 0 || j.stands(k, whole, part):
 		return nil
 	case !j.MPE():
 		return j.puts[k].Run(whole[at:], part)
@@ -97,7 +117,7 @@ func (j *joiner) put(k int, whole, part []float32) error {
 func (j *joiner) take(k int, part, whole, above []float32) error {
 	n, at := j.parts[k], j.at[k]
 	switch {
-	case len(part) == 0:
+	case len(part) == 0 || j.stands(k, whole, part):
 		return nil
 	case !j.MPE():
 		return j.takes[k].RunWhere(part, whole[at:], above)

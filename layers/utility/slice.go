@@ -98,12 +98,23 @@ func (l *slice) Forward(bottom, top []*blob.Blob) error {
 	if len(top) == 1 {
 		return nil
 	}
+	from := bottom[0].Data()
+	if l.moved() {
+		from = slices.Clone(from)
+	}
 	for k, t := range top {
-		if err := l.take(k, t.Data(), bottom[0].Data(), nil); err != nil {
+		if err := l.take(k, t.Data(), from, nil); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Traits implements Planned.
+func (l *slice) Traits() layers.Traits {
+	t := l.joiner.Traits()
+	t.Whole.Bottom = true
+	return t
 }
 
 func (l *slice) Backward(top []*blob.Blob, propagateDown []bool, bottom []*blob.Blob) error {

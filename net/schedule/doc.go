@@ -11,7 +11,10 @@
 //	layout     runs of layers have their channels in blocks
 //	arrange    layers are told the decisions so far; it cannot be left out
 //	thin       tasks do not compute pixels that no reader wants
+//	rounded    images are stored in bfloat16 between layers that read and write them so
+//	follow     a depthwise convolution makes the results before it that it reads, band by band
 //	parts      Backward runs in two parts where that saves memory
+//	whole      the pieces of an array that Concat joins or Slice cuts stand in it
 //	memory     values and gradients get places in an arena
 //
 // A pass is a func(*Plan) error. It reads the plan of the passes before it, above all the layers' Traits, and changes the tasks and their Arranged. It

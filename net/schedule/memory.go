@@ -66,6 +66,7 @@ func placeMemory(p *Plan) error {
 // PlaceAll returns a place, aligned to cache lines, for every storage that the net need not keep and for the kernels' scratch in each step.
 func (p *Plan) PlaceAll() (m Memory) {
 	data, diffs := p.lifetimes()
+	pieces := p.joinPieces(data)
 	var spans []span
 	for k, kind := range []*storages{data, diffs} {
 		for _, s := range kind.list {
@@ -86,13 +87,21 @@ func (p *Plan) PlaceAll() (m Memory) {
 			offsets, total = at, n
 		}
 	}
+	from := map[blob.Storage]int{}
 	for i := range m.Places {
 		m.Places[i].From = offsets[i]
+		if !m.Places[i].Diff {
+			from[m.Places[i].Blob.DataStorage()] = offsets[i]
+		}
 	}
 	for i := range m.Scratch {
 		m.Scratch[i].From = offsets[len(m.Places)+i]
 	}
 	m.Total = total
+	for _, s := range pieces {
+		root := p.root(s.blob.DataStorage())
+		m.Places = append(m.Places, Place{Blob: s.blob, From: from[root.of] + root.at, Size: s.size, last: s.last})
+	}
 	return m
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -31,6 +32,7 @@ var passes = []pass{
 	{name: "rounded", run: rounded},
 	{name: "follow", run: follow},
 	{name: "parts", run: part, always: true},
+	{name: "whole", run: whole},
 	{name: "memory", run: placeMemory, apart: true},
 }
 
@@ -93,7 +95,7 @@ func Make(g *Graph) (*Plan, error) {
 
 // newPlan returns a plan with one task for every layer. Layers know from now on whether the net is for inference, on which their traits depend.
 func newPlan(g *Graph) (*Plan, error) {
-	p := &Plan{Graph: g}
+	p := &Plan{Graph: g, pieces: map[blob.Storage]piece{}}
 	for _, d := range g.Nodes {
 		p.Tasks = append(p.Tasks, alone(d))
 	}

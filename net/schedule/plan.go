@@ -22,7 +22,8 @@ type Plan struct {
 	moved   []move
 	blocked map[*blob.Blob]bool // blobs with channels in blocks
 	thin    []*thinImages
-	rounded map[blob.Storage]bool // storages of values in rounded blocks
+	rounded map[blob.Storage]bool  // storages of values in rounded blocks
+	pieces  map[blob.Storage]piece // storages of values that stand in others
 }
 
 // Note says what a pass did to some layers.
