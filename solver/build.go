@@ -30,7 +30,7 @@ func (v *Solver) check(found *faults) {
 		p.SnapshotPrefix = &prefix
 	}
 	if v.Snapshots() {
-		found.field(v.file, v.checkWritable())
+		found.add(CheckWritable(v.file))
 	}
 }
 

@@ -236,6 +236,9 @@ func (c *centred) keep() *caffepb.WorkerState {
 	return s
 }
 
+// inStep implements individual.
+func (c *centred) inStep() bool { return c.kind.Order == centre.InTurn }
+
 // allKept implements individual. With workers in turn, their messages tell the centre that they have written. With any other order workers
 // are at different iterations, so that a snapshot is not of one moment anyway.
 func (c *centred) allKept(err error) error {

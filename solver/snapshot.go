@@ -289,11 +289,11 @@ func (v *Solver) setRunState(r *caffepb.RunState) error {
 	})
 }
 
-// checkWritable returns an error if snapshots could not be written. It runs before training starts.
-func (v *Solver) checkWritable() error {
-	prefix := v.param.GetSnapshotPrefix()
-	if err := swproto.CheckWritable(fmt.Sprint(prefix, snapshotMark, v.param.GetMaxIter(), ".solverstate.h5")); err != nil {
-		return wrong("snapshot_prefix", "cannot write to snapshot prefix %q: make sure that the directory exists and is writeable (%w)", prefix, err)
+// CheckWritable returns an error, with the place in the solver's file, if its snapshots could not be written.
+func CheckWritable(file *swproto.Solver) error {
+	prefix := SnapshotPrefix(file)
+	if err := swproto.CheckWritable(fmt.Sprint(prefix, snapshotMark, file.Param.GetMaxIter(), ".solverstate.h5")); err != nil {
+		return inFile(file, wrong("snapshot_prefix", "cannot write to snapshot prefix %q: make sure that the directory exists and is writeable (%w)", prefix, err))
 	}
 	return nil
 }

@@ -22,6 +22,9 @@ func (v *Solver) keepOwn(base string) error {
 	if !ok || v.ending && HasCentre(v.team.Strategy) { // the centre has some workers' steps of the iteration that an error has ended
 		return nil
 	}
+	if !worker.inStep() && !v.plansSnapshot(v.iter) { // the others are at iterations of their own: the snapshot is the first worker's alone
+		return nil
+	}
 	s := worker.keep()
 	s.LayerState = v.footing.layerStates()
 	v.sign(s, v.seed)
@@ -30,6 +33,12 @@ func (v *Solver) keepOwn(base string) error {
 		return err
 	}
 	return worker.allKept(err)
+}
+
+// plansSnapshot reports whether all workers write a snapshot after an iteration unless something stops them before.
+func (v *Solver) plansSnapshot(iter int) bool {
+	every := int(v.param.GetSnapshot())
+	return iter == int(v.param.GetMaxIter()) || every > 0 && iter%every == 0
 }
 
 // sign records which run and which worker a worker's state belongs to.

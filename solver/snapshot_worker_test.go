@@ -80,3 +80,35 @@ func TestSnapshotsByAction(t *testing.T) {
 		}
 	}
 }
+
+// TestSnapshotsByActionApart: where workers are served as they come, they are at iterations of their own when a snapshot is asked for. It is the first worker's alone, and
+// no other one leaves a file that belongs to no snapshot. Planned snapshots have all workers' states.
+func TestSnapshotsByActionApart(t *testing.T) {
+	for _, strategy := range []string{"async_easgd", "hogwild_easgd"} {
+		for _, every := range []int{0, 5} {
+			c := crew{workers: 3, dir: t.TempDir(), team: Team{Strategy: strategy}}
+			c.text = strings.Replace(noisyNet, "snapshot_after_train: false", fmt.Sprintf("max_iter: 1000 snapshot: %d", every), 1)
+			c.options = func(rank int, o *Options) {
+				polls := 0
+				o.Action = func() Action {
+					polls++
+					return map[int]Action{2 + rank: Snapshot, 40 + rank: Stop}[polls]
+				}
+			}
+			if err := c.run(t, func(_ int, s *Solver) error { return s.Solve() }); err != nil {
+				t.Fatal(err)
+			}
+			owns, _ := filepath.Glob(filepath.Join(c.dir, "*.worker_*"))
+			for _, own := range owns {
+				var iter, rank int
+				if _, err := fmt.Sscanf(filepath.Base(own), "s_iter_%d.worker_%d", &iter, &rank); err != nil || every == 0 || iter%every != 0 {
+					t.Errorf("%s, snapshot: %d: there is %s", strategy, every, own)
+				}
+			}
+			states, _ := filepath.Glob(filepath.Join(c.dir, "*.solverstate"))
+			if len(states) == 0 || every > 0 && len(owns) < 3 {
+				t.Errorf("%s, snapshot: %d: states %q, workers' files %q", strategy, every, states, owns)
+			}
+		}
+	}
+}

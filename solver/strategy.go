@@ -33,6 +33,8 @@ type overlapping interface {
 // individual is implemented by strategies whose workers differ. keep returns a worker's own state for a snapshot.
 type individual interface {
 	keep() *caffepb.WorkerState
+	// inStep reports whether a snapshot that was not planned, as by a signal, finds all workers at one iteration.
+	inStep() bool
 	// allKept waits, at least on the first worker, until every worker has written its own state. err is this worker's result. The first
 	// worker returns an error if any worker failed. It is not called in virtual time.
 	allKept(err error) error

@@ -164,6 +164,9 @@ func (s *syncElastic) keep() *caffepb.WorkerState {
 }
 
 // allKept implements individual.
+func (s *syncElastic) inStep() bool { return true }
+
+// allKept implements individual.
 func (s *syncElastic) allKept(err error) error { return s.team.consent(err) }
 
 // regain implements individual.

@@ -31,7 +31,10 @@ type elasticFlags struct {
 }
 
 // elasticWorker is what the command tells a worker that it starts.
-type elasticWorker struct{ Coordinator, Word string }
+type elasticWorker struct {
+	Coordinator, Word string
+	Parent            int // the process that coordinates and has started the worker; 0: another one coordinates
+}
 
 // elasticVariable has an elasticWorker, as JSON.
 const elasticVariable = "SWCAFFE_ELASTIC_WORKER"
@@ -104,9 +107,9 @@ func (o *trainOptions) supervise(e *cli.Env) error {
 	}
 	if f.join != "" {
 		word, address, _ := strings.Cut(f.join, "@")
-		return newNursery(e, elasticWorker{address, word}).run(o.workers.workers, nil)
+		return newNursery(e, elasticWorker{Coordinator: address, Word: word}).run(o.workers.workers, nil)
 	}
-	free, err := o.holdFiles()
+	held, free, err := o.holdFiles()
 	if err != nil {
 		return err
 	}
@@ -132,7 +135,8 @@ func (o *trainOptions) supervise(e *cli.Env) error {
 	if f.at != "" {
 		e.Log.Infof("Workers of other computers join by: swcaffe train -solver FILE -join %s@%s", word, f.at)
 	}
-	n := newNursery(e, elasticWorker{l.Addr().String(), word})
+	n := newNursery(e, elasticWorker{l.Addr().String(), word, os.Getpid()})
+	n.holds = held
 	c := elastic.New(elastic.Options{
 		Min: f.least, Max: f.most, Word: word, Program: hex.EncodeToString(program), Flags: strings.Join(o.workers.terms(), " "),
 		Tell: func(line string) { e.Log.Info(line) }, Lost: n.lost,
@@ -151,12 +155,15 @@ func (o *trainOptions) supervise(e *cli.Env) error {
 	return err
 }
 
-// holdFiles reads the solver's file, and keeps other trainings from writing snapshots of the same names. The workers do not: one that is lost but
-// still there would keep the next one from going on.
-func (o *trainOptions) holdFiles() (free func(), err error) {
+// holdFiles reads the solver's file, and keeps other trainings from writing snapshots of the same names, until this command and the workers that have inherited held have
+// ended: if the command is killed, they write what they have trained.
+func (o *trainOptions) holdFiles() (held *os.File, free func(), err error) {
 	file, err := o.read(layers.NoLog())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if err := solver.CheckWritable(file); err != nil {
+		return nil, nil, err
 	}
 	return holdNames(solver.SnapshotPrefix(file))
 }
@@ -165,6 +172,7 @@ func (o *trainOptions) holdFiles() (free func(), err error) {
 type nursery struct {
 	e     *cli.Env
 	self  elasticWorker
+	holds *os.File // workers inherit it, if not nil
 	host  string
 	mu    sync.Mutex
 	alive map[int]*os.Process
@@ -261,6 +269,9 @@ func (n *nursery) worker() error {
 	cmd.Args[0] = os.Args[0]
 	cmd.Env = append(os.Environ(), elasticVariable+"="+string(text))
 	cmd.Stdout, cmd.Stderr = n.e.Stdout, n.e.Stderr
+	if n.holds != nil {
+		cmd.ExtraFiles = []*os.File{n.holds}
+	}
 	cli.ApartFromTerminal(cmd)
 	n.mu.Lock()
 	if err = cmd.Start(); err == nil {

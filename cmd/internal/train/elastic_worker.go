@@ -58,6 +58,9 @@ func (o *trainOptions) elasticWork(e *cli.Env, actions *signals, spec cpe.Spec) 
 	defer o.events.done()
 	defer func() { t.free() }()
 	w := elastic.Worker{Coordinator: self.Coordinator, Word: self.Word, Program: hex.EncodeToString(program), Flags: strings.Join(o.workers.terms(), " "), Host: host, PID: os.Getpid(), Network: &roads{to: self.Coordinator}}
+	if self.Parent != 0 {
+		w.Gone = func() bool { return os.Getppid() != self.Parent }
+	}
 	err = w.Run(t)
 	if errors.Is(err, elastic.ErrEnded) && o.elastic.join == "" {
 		t.free()

@@ -237,15 +237,20 @@ func holdPrefix(s *solver.Solver) (free func(), err error) {
 	if !s.Snapshots() {
 		return func() {}, nil
 	}
-	return holdNames(s.Param().GetSnapshotPrefix())
+	_, free, err = holdNames(s.Param().GetSnapshotPrefix())
+	return free, err
 }
 
-func holdNames(prefix string) (free func(), err error) {
-	held, err := cli.NewTemporary(prefix)
-	if err != nil {
-		return nil, fmt.Errorf("snapshot_prefix %q: %w; two trainings would overwrite each other's snapshots: give one of them a snapshot_prefix of its own", prefix, err)
+// holdNames is holdPrefix for a snapshot_prefix. held, nil where the system has no locks, is what holds it.
+func holdNames(prefix string) (held *os.File, free func(), err error) {
+	folder, err := cli.NewTemporary(prefix)
+	if errors.Is(err, cli.ErrTaken) {
+		err = fmt.Errorf("%w; two trainings would overwrite each other's snapshots: give one of them a snapshot_prefix of its own", err)
 	}
-	return func() { held.Remove() }, nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("snapshot_prefix %q: %w", prefix, err)
+	}
+	return folder.Lock(), func() { folder.Remove() }, nil
 }
 
 // load reads the state to resume from, and logs where weights come from.

@@ -17,6 +17,12 @@ type temporaryFolder struct {
 	lock *os.File // nil if the system has no locks
 }
 
+// ErrTaken is the error of a result that another process is making.
+var ErrTaken = errors.New("another process is making")
+
+// Lock is the file that holds the lock, nil if the system has none. A process that inherits it holds the lock too.
+func (t *temporaryFolder) Lock() *os.File { return t.lock }
+
 // NewTemporary makes the temporary folder for a result called target. It fails if another process is making the same result.
 func NewTemporary(target string) (*temporaryFolder, error) {
 	dir, base := filepath.Split(filepath.Clean(target))
@@ -29,7 +35,7 @@ func NewTemporary(target string) (*temporaryFolder, error) {
 		f, state := lockFolder(path, made == nil)
 		switch {
 		case state == lockTaken:
-			return nil, fmt.Errorf("another process is making %s (its temporary folder is %s)", target, path)
+			return nil, fmt.Errorf("%w %s (its temporary folder is %s)", ErrTaken, target, path)
 		case made == nil && (state == lockUnknown || isNow(f, path)):
 			return &temporaryFolder{path, f}, nil
 		case state == lockUnknown:

@@ -159,7 +159,7 @@ func (c *Coordinator) admit(m *member, hello message) {
 	if why != "" {
 		c.Tell(fmt.Sprintf("A worker on %s (process %d) is refused: %s", hello.Host, hello.PID, why))
 		m.refused = true
-		m.line.send(message{Kind: kindEnd, Why: "refused: " + why})
+		m.line.send(message{Kind: kindEnd, Why: why, Refused: true})
 		return
 	}
 	c.members, c.changed = append(c.members, m), time.Now()

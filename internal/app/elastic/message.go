@@ -12,7 +12,9 @@ package elastic
 
 import (
 	"encoding/json"
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -50,8 +52,8 @@ type message struct {
 	// mail: the rank that it is for, in From the one that it is of, and the text
 	To   int    `json:",omitempty"`
 	Text []byte `json:",omitempty"`
-	// end: the worker is to write what was trained
-	Rescue bool `json:",omitempty"`
+	// end: the worker is to write what was trained; or it may not take part
+	Rescue, Refused bool `json:",omitempty"`
 	// over, end and failed: why; end without a reason: the training is complete
 	Why string `json:",omitempty"`
 }
@@ -120,18 +122,26 @@ func (l *line) receive(silence time.Duration, take func(message)) error {
 	}
 }
 
-// heard reads from a connection that may be silent for some time. A long message is no silence.
+// heard reads from a connection that may be silent for some time. A long message is no silence. The time in which this process is itself stopped, as by Ctrl-Z or by a
+// scheduler that suspends a job, counts as one of several naps at the most: the other side, stopped too or not, then has the rest to be heard.
 type heard struct {
 	net.Conn
 	silence time.Duration
 }
 
-func (h heard) Read(b []byte) (int, error) {
-	if err := h.SetReadDeadline(time.Now().Add(h.silence)); err != nil {
-		return 0, err
+func (h heard) Read(b []byte) (n int, err error) {
+	for range naps {
+		if err = h.SetReadDeadline(time.Now().Add(h.silence / naps)); err != nil {
+			return 0, err
+		}
+		if n, err = h.Conn.Read(b); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
 	}
-	return h.Conn.Read(b)
+	return n, err
 }
+
+const naps = 5
 
 // close closes the connection after the queued messages.
 func (l *line) close() {

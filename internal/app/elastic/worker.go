@@ -50,6 +50,8 @@ type Worker struct {
 	Host          string // the name of this computer
 	PID           int
 	Network       Network
+	// Gone, if not nil, reports whether the process of the coordinator is gone, on whose end the worker then does not wait for it to come back.
+	Gone func() bool
 
 	arrivals chan arrival
 	early    []arrival // of an epoch that has not begun here
@@ -58,8 +60,14 @@ type Worker struct {
 	known    bool // the coordinator has been heard
 }
 
-// ErrEnded is the error of a worker whose training ends because of another one. Its text says why.
+// ErrEnded is the error of a worker that another one, or the coordinator, ends. Its text says why.
 var ErrEnded = errors.New("the training has ended")
+
+// ended is an ErrEnded with its reason.
+type ended struct{ why string }
+
+func (e *ended) Error() string        { return e.why }
+func (e *ended) Is(target error) bool { return target == ErrEnded }
 
 // Run takes part in a training until it is complete. An error that is not an ErrEnded is the worker's own.
 func (w *Worker) Run(t Training) error {
@@ -102,7 +110,7 @@ const returns = 10 * time.Second
 // follow does what the coordinator says until the training ends. again says that the connection was lost, with an error if nothing was heard before.
 func (w *Worker) follow(t Training) (again bool, err error) {
 	conn, err := w.Network.Dial(w.Coordinator)
-	for begun := time.Now(); err != nil && time.Since(begun) < returns; conn, err = w.Network.Dial(w.Coordinator) {
+	for begun := time.Now(); err != nil && time.Since(begun) < returns && (w.Gone == nil || !w.Gone()); conn, err = w.Network.Dial(w.Coordinator) {
 		time.Sleep(beat)
 	}
 	if err != nil {
@@ -283,7 +291,10 @@ func (s *session) end(m message) error {
 	if m.Rescue {
 		s.t.Rescue(errors.New(m.Why))
 	}
-	return errors.Join(ErrEnded, errors.New(m.Why))
+	if m.Refused {
+		return &ended{"refused: " + m.Why} // the training goes on
+	}
+	return &ended{fmt.Sprintf("%v: %s", ErrEnded, m.Why)}
 }
 
 // fail tells the coordinator of an error of this worker's own and waits until it says who keeps what was trained.
