@@ -58,6 +58,10 @@ type Type struct {
 	// Precisions lists the precisions beside FP32 that the layer's products may have.
 	Precisions []string
 
+	// Foreign: the code is a user's. Backward may take no notice of the tops' gradients where these are loss weights, and a top has items of the batch only if it is as long
+	// as a bottom that has.
+	Foreign bool
+
 	Bottoms, Tops Arity
 	EqualBlobs    bool // as many tops as bottoms
 	InPlace       bool // a top may have the name of its bottom

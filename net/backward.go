@@ -87,6 +87,7 @@ func (n *Net) findStarts() {
 		for k, id := range d.TopIDs {
 			d.Starts[k] = d.Loss[k] != 0 && !written[id]
 		}
+		d.findOwnLoss(written)
 		for j, id := range d.BottomIDs {
 			written[id] = d.NeedsBackward && d.Propagate[j]
 		}

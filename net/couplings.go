@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/swcaffe/swcaffe/blob"
 	"github.com/swcaffe/swcaffe/layers"
 )
 
@@ -78,12 +79,22 @@ func (n *Net) checkItems(d *node) error {
 	return nil
 }
 
+// asLong reports whether a top has the extent of axis 0 of a bottom with items, or the layer has no bottoms.
+func (n *Net) asLong(d *node, top *blob.Blob) bool {
+	for i, b := range d.Bottoms {
+		if n.items[d.BottomIDs[i]] && b.NumAxes() > 0 && b.Dim(0) == top.Dim(0) {
+			return true
+		}
+	}
+	return len(d.Bottoms) == 0
+}
+
 // markItems notes which tops of a layer have items, and which have rows that name an item of this net's part.
 func (n *Net) markItems(d *node) {
 	rows := d.coupling.Kind == layers.Rows || slices.ContainsFunc(d.BottomIDs, func(id int) bool { return n.rows[id] })
 	for i, b := range d.Tops {
 		id := d.TopIDs[i]
-		n.items[id] = d.items && b.NumAxes() > 0
+		n.items[id] = d.items && b.NumAxes() > 0 && (!d.kind.Foreign || n.asLong(d, b))
 		n.rows[id] = n.items[id] && rows
 	}
 }

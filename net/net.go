@@ -63,6 +63,7 @@ type node struct {
 	given     []float32 // lr_mult of the weights with a ParamSpec in the prototxt
 	coupling  layers.Coupling
 	items     bool // the tops have items of the batch
+	ownLoss   bool // see foreign.go
 }
 
 // Net is a built network. It is not safe for concurrent use.

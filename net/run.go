@@ -136,6 +136,7 @@ func (n *Net) backwardLayer(i int) error {
 	if !n.given {
 		n.start(d)
 	}
+	scaled := n.beginScaling(d)
 	params, bottoms := n.plan.BackSteps(i)
 	if err := n.withScratch(params, n.plan.Tasks[i].BackwardParams); err != nil {
 		return n.fail(d, err)
@@ -143,6 +144,7 @@ func (n *Net) backwardLayer(i int) error {
 	if err := n.withScratch(bottoms, n.plan.Tasks[i].Backward); err != nil {
 		return n.fail(d, err)
 	}
+	scaled.end()
 	n.ran(i, true, begun)
 	if n.debug {
 		n.backwardDebug(d)
@@ -152,9 +154,13 @@ func (n *Net) backwardLayer(i int) error {
 
 // start sets the gradients of a layer's tops from which Backward starts.
 func (n *Net) start(d *node) {
+	scale := n.scale
+	if d.ownLoss {
+		scale = 1
+	}
 	for k, w := range d.Loss {
 		if d.Starts[k] {
-			vec.Fill(d.Tops[k].Diff(), w*n.scale)
+			vec.Fill(d.Tops[k].Diff(), w*scale)
 		}
 	}
 }

@@ -43,6 +43,15 @@ class Squares(caffe.Layer):
                 bottom[i].diff[...] = sign * top[0].diff[0] * self.diff / bottom[i].num
 
 
+class OwnSquares(Squares):
+    """Squares whose backward takes no notice of the loss weight in top[0].diff, as in Caffe's example of a loss layer."""
+
+    def backward(self, top, propagate_down, bottom):
+        for i, sign in (0, 1), (1, -1):
+            if propagate_down[i]:
+                bottom[i].diff[...] = sign * self.diff / bottom[i].num
+
+
 class Scaled(caffe.Layer):
     """y = w * x with a weight per column, and a decay of param_str."""
 

@@ -247,6 +247,18 @@ class Main(Case):
         more = self.run_main('train', '-solver', file, '-snapshot', os.path.join(self.dir, 'model_iter_20.solverstate')).stderr
         self.assertIn('Restoring previous solver status', more)
 
+    def test_workers(self):
+        """Workers and core groups that divide batches train to the weights of one, whether a loss reads its loss weight or not."""
+        def weights(loss, *args):
+            file = self.solver(REGRESSION + loss, max_iter=20, snapshot_after_train=True, base_lr=0.1)
+            self.assertNotIn('adds up the losses', self.run_main('train', '-solver', file, *args).stderr)
+            net = caffe.Net(os.path.join(self.dir, 'net.prototxt'), os.path.join(self.dir, 'model_iter_20.caffemodel'), caffe.TRAIN)
+            return np.concatenate([p[0].data.ravel() for p in net.params.values()])
+        alone = weights(BUILT_IN)
+        for loss in IN_PYTHON, IN_PYTHON.replace('Squares', 'OwnSquares'):
+            for args in (), ('-workers', '2'), ('-core_groups', '3'):
+                np.testing.assert_allclose(weights(loss, *args), alone, rtol=1e-4, atol=1e-6)
+
     def test_faults(self):
         run = self.run_main('train', '-solver', self.solver(REGRESSION + python('y2', 'Fails', 'y', param_str='forward') + IN_PYTHON), expect=1)
         self.assertRegex(run.stderr, r'net.prototxt:6: layer "y2" \(Python\)')

@@ -47,7 +47,7 @@ func init() {
 		New: func(p *caffepb.LayerParameter, d *layers.Device) layers.Layer {
 			return &pythonLayer{Base: layers.Base{Param: p, Device: d}}
 		},
-		Bottoms: layers.AtLeast(0), Tops: layers.AtLeast(0), InPlace: true, Effects: layers.Effect("does what its class does"),
+		Bottoms: layers.AtLeast(0), Tops: layers.AtLeast(0), InPlace: true, Effects: layers.Effect("does what its class does"), Foreign: true,
 	})
 }
 
