@@ -34,7 +34,7 @@ func decodeBMP(file []byte, mode Mode) (rows, error) {
 	if err != nil {
 		return rows{}, err
 	}
-	if err := checkDensity(b.width, b.height, file); err != nil {
+	if err := checkDensity(b.width, b.height, pixelBytes, file); err != nil {
 		return rows{}, err
 	}
 	r := rows{height: b.height, width: b.width, channels: 3}

@@ -6,24 +6,31 @@ import (
 )
 
 // ErrDense refuses a small file of a large image that would take long, which OpenCV reads: one of more than densePixels and byteDense for each
-// byte. A file of 1 MB then takes no more than about a second. Of JPEGs, package jpeg has its own limits.
+// byte. Pixels that take longer than those of 3 bytes count as several. A file of 1 MB then takes no more than about a second. Of JPEGs, package jpeg
+// has its own limits.
 var ErrDense = errors.New("the file is too small for so large an image")
 
 const (
 	densePixels = 40 << 20
 	byteDense   = 8 // as many as images without compression have
+	pixelBytes  = 3 // of a pixel that counts as one
 )
 
 // mostPixels is the number of pixels that an image in a file of so many bytes may have.
 func mostPixels(size int) int { return densePixels + byteDense*size }
 
 // checkDensity checks an image's size, also against that of its file. It keeps a damaged header from making the decoder allocate gigabytes.
-func checkDensity(width, height int, file []byte) error {
+// bytes are those of a pixel, or as many as take the same time.
+func checkDensity(width, height, bytes int, file []byte) error {
 	if err := checkSize(width, height); err != nil {
 		return err
 	}
-	if width*height > mostPixels(len(file)) {
-		return fmt.Errorf("%w: %d x %d pixels in %d bytes", ErrDense, width, height, len(file))
+	most, each := mostPixels(len(file)), ""
+	if bytes > pixelBytes {
+		each = fmt.Sprintf(" that count as %d bytes each", bytes)
+	}
+	if float64(width*height)*max(1, float64(bytes)/pixelBytes) > float64(most) {
+		return fmt.Errorf("%w: %d x %d pixels%s in %d bytes, which may have %d pixels of %d bytes", ErrDense, width, height, each, len(file), most, pixelBytes)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type pngRows struct {
 // open begins with the pixels.
 func (p *pngFile) open(file []byte) (*pngRows, error) {
 	row := p.bytesPerRow(p.width)
-	if err := checkDensity(max(p.width, row/3), p.height, file); err != nil {
+	if err := checkDensity(p.width, p.height, p.channels()*p.depth/8, file); err != nil {
 		return nil, err
 	}
 	if err := pages.Room(float64(p.height) * float64(row+3*p.width)); err != nil {

@@ -116,7 +116,7 @@ func parseTIFF(file []byte) (*tiffFile, error) {
 	t.bits, t.samples, t.method = t.number(tagBits, 1), t.number(tagSamples, 1), t.number(tagMethod, 1)
 	t.photometric, t.orientation = t.number(tagPhotometric, -1), t.number(tagOrientation, 1)
 	t.separate = t.number(tagPlanar, 1) == 2 && t.samples > 1
-	if err := checkDensity(t.width, t.height, file); err != nil {
+	if err := checkDensity(t.width, t.height, pixelBytes, file); err != nil {
 		return nil, err
 	}
 	switch {

@@ -23,7 +23,7 @@ func (t *tiffFile) jpegBlock(out []byte, i int, raw []byte, width, height, sampl
 	if d.Components() != samples || d.Width != width || d.Height < height || d.Height > height && !t.isLast(i, height) {
 		return nil, fmt.Errorf("a TIFF image has a JPEG of %d x %d pixels of %d values for a block of %d x %d pixels of %d", d.Width, d.Height, d.Components(), width, height, samples)
 	}
-	if err := checkDensity(d.Width, d.Height, raw); err != nil {
+	if err := checkDensity(d.Width, d.Height, pixelBytes, raw); err != nil {
 		return nil, err
 	}
 	if d.Space = jpeg.Stored; samples == 3 && t.photometric == isYCbCr {

@@ -36,7 +36,7 @@ func decodeWebP(file []byte, mode Mode) (rows, error) {
 	if err != nil {
 		return rows{}, webpError(err)
 	}
-	if err := checkDensity(c.Width, c.Height*webpTime, file); err != nil {
+	if err := checkDensity(c.Width, c.Height, webpBytes, file); err != nil {
 		return rows{}, err
 	}
 	if err := pages.Room(float64(c.Width) * float64(c.Height) * 6.5); err != nil {
@@ -71,8 +71,8 @@ func decodeWebP(file []byte, mode Mode) (rows, error) {
 	return r, nil
 }
 
-// webpTime is how many times as long as those of other formats pixels can take.
-const webpTime = 2
+// webpBytes is as what a pixel counts, which can take twice as long as one of another format.
+const webpBytes = 2 * pixelBytes
 
 var errCutWebP = errors.New("the WebP image ends early")
 
