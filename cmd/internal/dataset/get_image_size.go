@@ -58,6 +58,13 @@ func getImageSize(e *cli.Env, o *sizeOptions) error {
 	if err != nil {
 		return err
 	}
+	var images []string
+	for _, p := range pairs {
+		images = append(images, filepath.Join(o.root, p.image))
+	}
+	if err := e.Reading("list", images); err != nil {
+		return err
+	}
 	e.Log.Infof("A total of %d images.", len(pairs))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -61,7 +61,7 @@ func imageInfo(e *cli.Env, o *infoOptions) error {
 	if len(o.images) == 0 {
 		return cli.Usagef("need images or folders: swcaffe image_info photos")
 	}
-	files, err := cli.ImageFiles(o.images)
+	files, err := e.ImageFiles("image", o.images)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func (o *classifyOptions) run(e *cli.Env, m *predict.Model) error {
 		return err
 	}
 	defer s.Close()
-	files, err := cli.ImageFiles(o.images)
+	files, err := e.ImageFiles("image", o.images)
 	if err != nil {
 		return err
 	}

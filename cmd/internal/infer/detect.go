@@ -25,7 +25,8 @@ var Detect = cli.Command{
 image, class, score, xmin, ymin, xmax, ymax, in pixels of the image. IMAGE may be a folder: objects are found in all image files below it.
 Means, scale and resizing are those of the Input layer's transform_param, or with -mean train_val.prototxt those of the data layer of the training,
 unless flags give others. -out DIR also writes, for every image, the picture with its boxes (-pictures png, svg or both) and a VOC annotation (.xml).
--json, -csv and -coco write one file for all images. Files of -out have an image's name without folder and ending. The image_id of -coco is the
+-json, -csv and -coco write one file for all images. Files of -out have an image's name without folder and ending. Of files
+that exist in -out, only those of an earlier run are replaced: NAME.xml says that detect wrote it and NAME's pictures. The image_id of -coco is the
 number that this name is, as pycocotools wants it: 139 for 000000000139.jpg, 42 for COCO_val2014_000000000042.jpg. Any other name is the image_id as it is,
 a text, which a line on standard error says: loadRes takes it once it is replaced by the image's id in the annotation file (docs/images.md). The
 category_id is the class's name in the label map if that is a number, as in SSD's labelmap_coco.prototxt, else the class. Two images of the same name or
@@ -41,7 +42,7 @@ func detectFlags(fs *flag.FlagSet, o *detectOptions) {
 	fs.Float64Var(&o.threshold, "threshold", 0.5, "the least score of a detection")
 	cli.StringVar(fs, &o.labelMap, "label_map", "", "the `FILE` with the names of classes: SSD's LabelMap", cli.Prototxt)
 	o.register(fs)
-	cli.StringVar(fs, &o.out, "out", "", "the `DIRECTORY` for pictures and VOC annotations", cli.Folder)
+	cli.StringVar(fs, &o.out, "out", "", "the `DIRECTORY` for pictures and VOC annotations; it may hold those of an earlier run, but no others of the images' names", cli.Folder)
 	cli.StringVar(fs, &o.pictures, "pictures", "png", "the formats of pictures in -out: png, svg or png,svg", cli.OneOf("png", "svg", "png,svg"))
 	cli.OutputVar(fs, &o.json, "json", "write the detections to `FILE` as JSON")
 	cli.OutputVar(fs, &o.csv, "csv", "write the detections to `FILE` as CSV")
@@ -75,10 +76,10 @@ func detect(e *cli.Env, o *detectOptions) error {
 		}
 	}
 	var err error
-	if o.images, err = cli.ImageFiles(o.images); err != nil {
+	if o.images, err = e.ImageFiles("image", o.images); err != nil {
 		return err
 	}
-	if err := errors.Join(o.check(), o.checkNames()); err != nil {
+	if err := errors.Join(o.check(), o.checkNames(), o.checkOut(e)); err != nil {
 		return err
 	}
 	m, err := o.load(e, &o.device, predict.Options{Net: o.model, Weights: o.weights, Labels: o.labelMap})
@@ -142,7 +143,7 @@ func (o *detectOptions) run(e *cli.Env, m *predict.Model) error {
 			batch := part[:len(files)]
 			for i := range batch {
 				batch[i].detections = objects[i]
-				if err := o.writeImage(&batch[i]); err != nil {
+				if err := o.writeImage(e, &batch[i]); err != nil {
 					return err
 				}
 				batch[i].image = &imageio.Image{Height: batch[i].image.Height, Width: batch[i].image.Width}

@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/color"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,10 +20,10 @@ import (
 
 	"github.com/swcaffe/swcaffe/data/annotation"
 	"github.com/swcaffe/swcaffe/data/imageio"
+	"github.com/swcaffe/swcaffe/data/regular"
 	"github.com/swcaffe/swcaffe/internal/app/cli"
 	"github.com/swcaffe/swcaffe/internal/app/figure"
 	"github.com/swcaffe/swcaffe/predict"
-	swproto "github.com/swcaffe/swcaffe/proto"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -160,46 +161,86 @@ func cocoOf(all []found, categories map[int]int) []resultCOCO {
 	return list
 }
 
-// writeImage writes an image's pictures and its annotation into the -out folder.
-func (o *detectOptions) writeImage(f *found) error {
+// files returns the names in the -out folder of an image's annotation and of its pictures, by their formats.
+func (o *detectOptions) files(image string) (annotation string, pictures map[string]string) {
+	name := filepath.Join(o.out, stem(image))
+	pictures = map[string]string{}
+	for _, format := range strings.Split(o.pictures, ",") {
+		pictures[format] = name + "." + format
+	}
+	return name + ".xml", pictures
+}
+
+// checkOut refuses a -out folder with files in the place of an image's that are not of an earlier run, or that are read.
+func (o *detectOptions) checkOut(e *cli.Env) error {
+	if o.out == "" {
+		return nil
+	}
+	for _, image := range o.images {
+		annotation, pictures := o.files(image)
+		for _, path := range append(slices.Sorted(maps.Values(pictures)), annotation) {
+			if err := e.Spares(path); err != nil {
+				return cli.Usagef("-out %s: %w", o.out, err)
+			}
+			if _, err := os.Lstat(path); err == nil && !ofDetect(annotation) {
+				return cli.Usagef("-out %s: %s exists already and is of no earlier run: %s does not say that detect wrote it; choose another folder", o.out, path, annotation)
+			}
+		}
+	}
+	return nil
+}
+
+// ofDetect reports whether an annotation was written by detect.
+func ofDetect(path string) bool {
+	text, err := regular.ReadText(path, mostAnnotation)
+	var a annotationVOC
+	return err == nil && xml.Unmarshal(text, &a) == nil && a.Source == sourceDetect
+}
+
+// mostAnnotation limits the bytes of an annotation that is read again.
+const mostAnnotation = 1 << 26
+
+// writeImage writes an image's annotation and its pictures into the -out folder. The annotation is first: it says whose the pictures are.
+func (o *detectOptions) writeImage(e *cli.Env, f *found) error {
 	if o.out == "" {
 		return nil
 	}
 	if err := os.MkdirAll(o.out, 0o777); err != nil {
 		return err
 	}
-	for _, format := range strings.Split(o.pictures, ",") {
-		picture, err := figure.Render(format, f.image.Width, f.image.Height, f.paint)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.file, err)
-		}
-		if err := o.writeFile(stem(f.file)+"."+format, picture); err != nil {
-			return err
-		}
-	}
+	annotation, pictures := o.files(f.file)
 	text, err := xml.MarshalIndent(f.annotation(), "", "  ")
 	if err != nil {
 		return err
 	}
-	return o.writeFile(stem(f.file)+".xml", append(text, '\n'))
-}
-
-func (o *detectOptions) writeFile(name string, content []byte) error {
-	return swproto.WriteFileAtomic(filepath.Join(o.out, name), func(file *os.File) error {
-		_, err := file.Write(content)
+	if err := e.WriteFile(annotation, append(text, '\n')); err != nil {
 		return err
-	})
+	}
+	for format, path := range pictures {
+		picture, err := figure.Render(format, f.image.Width, f.image.Height, f.paint)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.file, err)
+		}
+		if err := e.WriteFile(path, picture); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // annotationVOC is an annotation of PASCAL VOC.
 type annotationVOC struct {
 	XMLName xml.Name    `xml:"annotation"`
 	File    string      `xml:"filename"`
+	Source  string      `xml:"source>annotation"`
 	Width   int         `xml:"size>width"`
 	Height  int         `xml:"size>height"`
 	Depth   int         `xml:"size>depth"`
 	Objects []objectVOC `xml:"object"`
 }
+
+// sourceDetect is the source of detect's annotations.
+const sourceDetect = "swcaffe detect"
 
 type objectVOC struct {
 	Name  string  `xml:"name"`
@@ -212,7 +253,7 @@ type objectVOC struct {
 
 // annotation returns the annotation. VOC counts pixels from 1.
 func (f *found) annotation() annotationVOC {
-	a := annotationVOC{File: filepath.Base(f.file), Width: f.image.Width, Height: f.image.Height, Depth: f.image.Channels}
+	a := annotationVOC{File: filepath.Base(f.file), Source: sourceDetect, Width: f.image.Width, Height: f.image.Height, Depth: f.image.Channels}
 	pixel := func(v float32, n int) int { return min(int(math.Round(float64(v)))+1, n) }
 	for _, d := range f.detections {
 		a.Objects = append(a.Objects, objectVOC{d.Label, d.Score, pixel(d.XMin, a.Width), pixel(d.YMin, a.Height), pixel(d.XMax, a.Width), pixel(d.YMax, a.Height)})

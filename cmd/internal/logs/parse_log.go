@@ -78,6 +78,9 @@ func (o *parseLogOptions) writeTables(e *cli.Env, l *trainingLog, name string, c
 			}
 			continue
 		}
+		if err := e.Spares(out); err != nil {
+			return err
+		}
 		if err := t.table.write(out, comma); err != nil {
 			return err
 		}

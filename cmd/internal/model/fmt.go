@@ -22,6 +22,7 @@ var Fmt = cli.Command{
 	Args:     "[-w] [-l] [FILE...]",
 	Example:  "swcaffe fmt -w models/lenet/train_val.prototxt models/lenet/solver.prototxt",
 	Words:    []string{"file..."},
+	InPlace:  true,
 	Help: `Prints nets and solvers with two spaces a level, one field per line in messages of more than one line, one kind of quotes
 and no blank lines in a row. Comments stay where they are. A file that cannot be read is an error. The result
 is read again, and written only if it holds the same message as the file. Without a FILE, or with -, it formats standard input, as

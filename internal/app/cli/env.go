@@ -22,7 +22,8 @@ type Env struct {
 	// Pulse draws on the terminal behind stderr; nil if stderr is no terminal.
 	Pulse *pulse
 
-	reads    []input      // files that the command reads and must not replace
+	reads    inputs       // files that the command reads and must not replace
+	writes   []output     // files that its flags ask for
 	commands Commands     // the program's
 	whole    bool         // the command line is that of this process
 	world    launch.World // the processes of which this is one

@@ -12,9 +12,18 @@ import (
 	"github.com/swcaffe/swcaffe/data/regular"
 )
 
-// ImageFiles replaces each folder in a list by the image files below it, in the order of their names. Links to folders are followed. Other files
-// and hidden ones are left out. A file of several that is missing stays in the list, and so does a folder without images: who reads the images names it, as one that is damaged.
-func ImageFiles(list []string) (files []string, err error) {
+// ImageFiles replaces each folder in a flag's list by the image files below it, in the order of their names, and no output of the command may replace one
+// of them. Links to folders are followed. Other files and hidden ones are left out. A file of several that is missing stays in the list, and so does a folder
+// without images: who reads the images names it, as one that is damaged.
+func (e *Env) ImageFiles(flag string, list []string) ([]string, error) {
+	files, err := imageFiles(list)
+	if err != nil {
+		return nil, err
+	}
+	return files, e.Reading(flag, files)
+}
+
+func imageFiles(list []string) (files []string, err error) {
 	for _, path := range list {
 		info, err := os.Stat(path)
 		if err != nil && len(list) == 1 {

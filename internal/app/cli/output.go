@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	swproto "github.com/swcaffe/swcaffe/proto"
 	"google.golang.org/protobuf/proto"
@@ -56,49 +54,14 @@ func (e *Env) direct(fs *flag.FlagSet) (err error) {
 				err = fmt.Errorf("-%s %s: %s is no folder", f.Name, *file, dir)
 			} else if writeErr := swproto.CheckWritable(string(*file)); writeErr != nil {
 				err = fmt.Errorf("-%s: %w", f.Name, writeErr)
-			} else if writeErr := e.Spares(string(*file)); writeErr != nil {
-				err = Usagef("-%s %s: %w", f.Name, *file, writeErr)
 			}
+			e.writes = append(e.writes, output{f.Name, string(*file)})
 		}
 	})
-	return err
-}
-
-// input is a file that a flag names.
-type input struct{ flag, path string }
-
-// inputs returns the files that flags name and that are no outputs.
-func inputs(fs *flag.FlagSet) (list []input) {
-	fs.VisitAll(func(f *flag.Flag) {
-		v, ok := f.Value.(*text)
-		if !ok || v.get == nil || len(v.takes.endings) == 0 || slices.Contains(outputNames, f.Name) {
-			return
-		}
-		paths := []string{v.get()}
-		if v.takes.listed {
-			paths = strings.Split(v.get(), ",")
-		}
-		for _, path := range paths {
-			if path != "" && path != StandardStream {
-				list = append(list, input{f.Name, path})
-			}
-		}
-	})
-	return list
-}
-
-// Spares returns an error if a file that the command is to write is one that it reads, under whatever name.
-func (e *Env) Spares(path string) error {
-	to, err := os.Stat(path)
 	if err != nil {
-		return nil // there is none
+		return err
 	}
-	for _, in := range e.reads {
-		if from, err := os.Stat(in.path); err == nil && os.SameFile(from, to) {
-			return Usagef("this would replace %s, which -%s reads: choose another name to write to", path, in.flag)
-		}
-	}
-	return nil
+	return e.spareAll()
 }
 
 // WriteFile writes a flag's output file, complete or not at all, or standard output.

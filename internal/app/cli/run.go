@@ -104,7 +104,7 @@ func (c Command) run(e *Env, args []string) error {
 		return err
 	}
 	if !c.InPlace {
-		e.reads = inputs(flags.own)
+		e.reads = inputsOf(flags.own)
 	}
 	if err := e.direct(flags.own); err != nil {
 		return err

@@ -66,6 +66,15 @@ type text struct {
 	set   func(string)
 	get   func() string
 	takes Takes
+	given []string // all that was given, also what a later one has replaced: some flags of serve are of several models
+}
+
+// values returns what was given, or else the default.
+func (v *text) values() []string {
+	if len(v.given) == 0 {
+		return []string{v.String()}
+	}
+	return v.given
 }
 
 func (v *text) String() string {
@@ -79,23 +88,24 @@ func (v *text) Get() any { return v.String() }
 
 func (v *text) Set(s string) error {
 	v.set(s)
+	v.given = append(v.given, s)
 	return nil
 }
 
 // StringVar registers a flag as fs.StringVar does, and says what it takes.
 func StringVar(fs *flag.FlagSet, p *string, name, value, usage string, takes Takes) {
 	*p = value
-	fs.Var(&text{func(s string) { *p = s }, func() string { return *p }, takes}, name, usage)
+	fs.Var(&text{set: func(s string) { *p = s }, get: func() string { return *p }, takes: takes}, name, usage)
 }
 
 // AppendVar registers a flag that may be given several times. Each time appends a value.
 func AppendVar(fs *flag.FlagSet, p *[]string, name, usage string, takes Takes) {
-	fs.Var(&text{func(s string) { *p = append(*p, s) }, nil, takes}, name, usage)
+	fs.Var(&text{set: func(s string) { *p = append(*p, s) }, takes: takes}, name, usage)
 }
 
 // FuncVar registers a flag that calls set, and may be given several times.
 func FuncVar(fs *flag.FlagSet, set func(string), name, usage string, takes Takes) {
-	fs.Var(&text{set, nil, takes}, name, usage)
+	fs.Var(&text{set: set, takes: takes}, name, usage)
 }
 
 // takenBy says what a flag takes: nothing is known of numbers and most texts.
