@@ -151,6 +151,11 @@ func (p *Preprocessor) SetMean(values []float32) error {
 	if n := len(values); n > 1 && n != p.shape[0] {
 		return fmt.Errorf("there are %d mean values, but the net's input has %d channels", n, p.shape[0])
 	}
+	for i, v := range values {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return fmt.Errorf("mean value %d is %g, not a finite number", i, v)
+		}
+	}
 	t := p.transformer
 	t.mean, t.meanFile, t.meanValue = nil, "", values
 	return nil

@@ -103,6 +103,9 @@ func (t *Transformer) readMean() error {
 	if b.Count() == 0 {
 		return fmt.Errorf("mean_file %s: it has no values for shape %v: the file ends early or is damaged", t.meanFile, b.Shape())
 	}
+	if err := CheckMean(&b); err != nil {
+		return fmt.Errorf("mean_file %s: %w", t.meanFile, err)
+	}
 	shape := b.Shape()
 	for len(shape) > 3 && shape[0] == 1 {
 		shape = shape[1:]

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -169,6 +170,7 @@ func TestTransformErrors(t *testing.T) {
 	wrong := writeMean(t, []int64{1, 3, 4, 4}, func(int) float32 { return 0 })
 	deep := writeMean(t, []int64{2, 3, 4, 4}, func(int) float32 { return 0 })
 	none := writeMean(t, []int64{1, 1, 28, 0}, nil)
+	nan := writeMean(t, []int64{1, 3, 7, 6}, func(i int) float32 { return float32(math.Log(float64(7*6+6*5+3-i)) - 1) }) // -Inf at the end
 	junk := filepath.Join(t.TempDir(), "junk.binaryproto")
 	if err := os.WriteFile(junk, []byte("\xff\xff\xff"), 0o644); err != nil {
 		t.Fatal(err)
@@ -179,6 +181,7 @@ func TestTransformErrors(t *testing.T) {
 		{"mean_value: 1 mean_value: 2", "2 times mean_value for data of 3 channels"},
 		{fmt.Sprintf("mean_file: %q", wrong), "channels 3, height 4, width 4, the data has channels 3, height 7, width 6"},
 		{fmt.Sprintf("mean_file: %q", deep), "is not 1 x channels x height x width"},
+		{fmt.Sprintf("mean_file: %q", nan), "mean_file " + nan + ": the mean of channel 1, row 5, column 3 is -Inf, not a finite number"},
 		{fmt.Sprintf("mean_file: %q", junk), junk},
 		{fmt.Sprintf("mean_file: %q", none), none + ": it has no values for shape [1 1 28 0]: the file ends early or is damaged"},
 		{fmt.Sprintf("mean_file: %q mean_value: 3", wrong), "mean_file and mean_value cannot both be set"},

@@ -66,6 +66,8 @@ type Type struct {
 	EqualBlobs    bool // as many tops as bottoms
 	InPlace       bool // a top may have the name of its bottom
 	Detections    bool // the top has a row for each detection: image, class, score and the corners of the box
+	// Classes returns one more than the highest class of these rows; nil: it is not known.
+	Classes func(*caffepb.LayerParameter) int
 	// Loss: the first top has loss weight 1 by default, and the net creates tops that the prototxt omits.
 	Loss bool
 	// AutoTop: the net creates tops that the prototxt omits, although the layer is no loss.

@@ -47,8 +47,10 @@ type Model struct {
 	weights   *swnet.Net // never runs: its weights are frozen, and those of all sessions
 	inputs    []Port
 	outputs   []Port
+	untrained string
 	names     []string
 	detector  string // the blob with the rows of a detection layer, "" without one
+	kinds     int    // one more than the highest class of these rows, 0 if it is not known
 	effect    string // what a layer does beside computing its tops, which binds the net to one session
 	mixes     error
 	prepare   *data.Preprocessor
@@ -121,7 +123,7 @@ func (m *Model) open() (err error) {
 	}
 	m.weights = n
 	if m.opt.Weights != "" {
-		if err := solver.LoadTrained(n, m.opt.Weights, m.opt.Log); err != nil {
+		if m.untrained, err = solver.LoadTrained(n, m.opt.Weights, m.opt.Log); err != nil {
 			return err
 		}
 	}
@@ -170,7 +172,10 @@ func (m *Model) describe() error {
 			m.effect = fmt.Sprintf("%s: layer %q (%s) %s", m.opt.Net, p.GetName(), p.GetType(), what)
 		}
 		if kind.Detections {
-			m.detector = p.Top[0]
+			m.detector, m.kinds = p.Top[0], 0
+			if kind.Classes != nil {
+				m.kinds = kind.Classes(p)
+			}
 		}
 		if err := m.checkInPlace(i); err != nil {
 			return err
@@ -219,14 +224,24 @@ func (m *Model) readLabels() (err error) {
 	if m.detector != "" {
 		gap = objectName
 	}
-	if m.names, err = annotation.ReadNames(m.opt.Labels, gap); err != nil || m.Classifies() != nil {
+	var listed bool
+	if m.names, listed, err = annotation.ReadNames(m.opt.Labels, gap); err != nil {
 		return err
 	}
-	if n := m.classes(); len(m.names) != n {
-		return fmt.Errorf("%s: number of labels (%d) is different from the output layer's dimension (%d)", m.opt.Labels, len(m.names), n)
+	switch n := len(m.names); {
+	case m.kinds > 0 && listed && n != m.kinds:
+		return fmt.Errorf("%s: number of labels (%d) is different from the number of classes of %q (%d): give a line for each class, from 0 on", m.opt.Labels, n, m.detector, m.kinds)
+	case m.kinds > 0 && n > m.kinds:
+		return fmt.Errorf("%s: the label %d is not one of the %d classes of %q, which are 0 to %d", m.opt.Labels, n-1, m.kinds, m.detector, m.kinds-1)
+	case m.Classifies() == nil && n != m.classes():
+		return fmt.Errorf("%s: number of labels (%d) is different from the output layer's dimension (%d)", m.opt.Labels, n, m.classes())
 	}
 	return nil
 }
+
+// Untrained returns a sentence that names the layers for which the files of Options.Weights have no weights, so that results are those of untrained ones; ""
+// if there are none. Files without weights for any layer are an error of Load.
+func (m *Model) Untrained() string { return m.untrained }
 
 // Inputs returns the net's inputs, in the order of the prototxt, and Outputs its outputs, sorted by name. Callers must not change them.
 func (m *Model) Inputs() []Port  { return m.inputs }

@@ -3,6 +3,7 @@ package predict
 import (
 	"context"
 	"image"
+	"math"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/swcaffe/swcaffe/data/imageio"
+	swproto "github.com/swcaffe/swcaffe/proto"
+	"github.com/swcaffe/swcaffe/proto/caffepb"
 )
 
 // detection is a net with a map of two cells, each of which finds an object with a score of 0.75 around its prior box of 8 x 8 pixels.
@@ -64,6 +67,57 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// TestLabelsOfDetectors: a list names each class, a map only classes that there are, each once.
+func TestLabelsOfDetectors(t *testing.T) {
+	ssd := write(t, "d.prototxt", detection)
+	yolo := write(t, "y.prototxt", `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: [1, 3, 1, 1] } } }
+layer { name: "heads" type: "Convolution" bottom: "x" top: "heads" convolution_param { num_output: 6 kernel_size: 1 } }
+layer { name: "out" type: "Yolov3DetectionOutput" bottom: "heads" top: "out" yolov3_detection_output_param { num_classes: 1 num_box: 1 mask_group_num: 1 mask: 0 anchors_scale: 30 biases: 2 biases: 2 } }`)
+	for _, net := range []string{ssd, yolo} {
+		for labels, want := range map[string]string{
+			"none\ncat\n":                    "",
+			"cat\n":                          `number of labels (1) is different from the number of classes of "out" (2)`,
+			"none\ncat\ndog\n":               `number of labels (3) is different from the number of classes of "out" (2)`,
+			`item { name: "cat" label: 1 }`:  "",
+			`item { name: "none" label: 0 }`: "",
+			`item { name: "none" label: 0 } item { name: "c" label: 16 }`: `the label 16 is not one of the 2 classes of "out", which are 0 to 1`,
+			`item { name: "cat" label: 1 } item { name: "dog" label: 1 }`: `two classes, "cat" and "dog", have the label 1`,
+		} {
+			path := write(t, "labels", labels)
+			_, err := Load(Options{Net: net, Labels: path})
+			if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), path+": "+want) {
+				t.Errorf("%s, labels %q: error %v, want %q", filepath.Base(net), labels, err, want)
+			}
+		}
+	}
+}
+
+// TestUntrained: a model names the layers that its files have no weights for; files with none for all are an error.
+func TestUntrained(t *testing.T) {
+	const text = `layer { name: "x" type: "Input" top: "x" input_param { shape { dim: [1, 3, 1, 1] } } }
+layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 1 bias_term: false } }
+layer { name: "b" type: "InnerProduct" bottom: "a" top: "b" inner_product_param { num_output: 1 bias_term: false } }`
+	weights := filepath.Join(t.TempDir(), "w.caffemodel")
+	layer := func(name string) *caffepb.LayerParameter {
+		return &caffepb.LayerParameter{Name: &name, Blobs: []*caffepb.BlobProto{{Shape: &caffepb.BlobShape{Dim: []int64{1, 3}}, Data: make([]float32, 3)}}}
+	}
+	if err := swproto.WriteBinary(weights, &caffepb.NetParameter{Layer: []*caffepb.LayerParameter{layer("a"), layer("other")}}); err != nil {
+		t.Fatal(err)
+	}
+	m := load(t, Options{Net: write(t, "n.prototxt", text), Weights: weights})
+	if want := weights + " has no weights for b: untrained ones are used"; m.Untrained() != want {
+		t.Errorf("%q, want %q", m.Untrained(), want)
+	}
+	stated := strings.Replace(text, `top: "b"`, `top: "b" blobs { shape { dim: [1, 1] } data: 2 }`, 1)
+	if m := load(t, Options{Net: write(t, "n.prototxt", stated), Weights: weights}); m.Untrained() != "" {
+		t.Errorf("a layer with blobs in the prototxt: %q", m.Untrained())
+	}
+	_, err := Load(Options{Net: write(t, "n.prototxt", strings.NewReplacer(`name: "a"`, `name: "c"`).Replace(text)), Weights: weights})
+	if err == nil || !strings.HasPrefix(err.Error(), weights+" has no weights for any layer of the net, whose first layers with weights are c, b:") {
+		t.Errorf("no layer's weights: %v", err)
+	}
+}
+
 // TestGrey: an image of Go's becomes the grey input that its file does.
 func TestGrey(t *testing.T) {
 	m := load(t, Options{Net: models[0], Preprocessing: Preprocessing{Mean: []float32{5}, Scale: 0.5}})
@@ -100,6 +154,11 @@ func TestFaults(t *testing.T) {
 	}
 	inPlace := `layer { name: "w" type: "Parameter" top: "w" parameter_param { shape { dim: 3 } } } layer { name: "act" type: "ReLU" bottom: "w" top: "w" }`
 	gone := filepath.Join(t.TempDir(), "gone")
+	mean := filepath.Join(t.TempDir(), "mean.binaryproto")
+	values := &caffepb.BlobProto{Shape: &caffepb.BlobShape{Dim: []int64{1, 3, 1, 2}}, Data: []float32{1, 2, 3, float32(math.NaN()), 5, 6}}
+	if err := swproto.WriteBinary(mean, values); err != nil {
+		t.Fatal(err)
+	}
 	for name, tt := range map[string]struct {
 		do   func() error
 		want []string
@@ -110,6 +169,8 @@ func TestFaults(t *testing.T) {
 		"no training":    {loads(Options{Net: net, Preprocessing: Preprocessing{Training: gone}}), []string{gone}},
 		"no mean":        {loads(Options{Net: net, Preprocessing: Preprocessing{MeanFile: gone}}), []string{gone}},
 		"means":          {loads(Options{Net: net, Preprocessing: Preprocessing{Mean: []float32{1, 2}}}), []string{"2 mean values", "3 channels"}},
+		"mean of NaN":    {loads(Options{Net: net, Preprocessing: Preprocessing{MeanFile: mean}}), []string{mean, "channel 1, row 0, column 1 is NaN"}},
+		"means of NaN":   {loads(Options{Net: net, Preprocessing: Preprocessing{Mean: []float32{1, float32(math.NaN()), 2}}}), []string{"mean value 1 is NaN"}},
 		"no labels":      {loads(Options{Net: net, Labels: gone}), []string{gone}},
 		"few labels":     {loads(Options{Net: net, Labels: write(t, "l.txt", "a\nb\n")}), []string{"l.txt", "(2)", "(3)"}},
 		"negative batch": {loads(Options{Net: net, Batch: -1}), []string{"batch -1"}},

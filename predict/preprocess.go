@@ -110,6 +110,9 @@ func channelMeans(file string, channels int) ([]float32, error) {
 	if len(s) < 3 || s[len(s)-3] != channels {
 		return nil, fmt.Errorf("%s: the mean is %s, the net's input has %d channels", file, b.ShapeString(), channels)
 	}
+	if err := data.CheckMean(b); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	means := make([]float32, channels)
 	for c, mean := range data.ChannelMeans(b, channels) {
 		means[c] = float32(mean)

@@ -19,25 +19,49 @@ func LoadWeights(n *swnet.Net, list string, log *logrus.Logger) error {
 	return err
 }
 
-// LoadTrained is LoadWeights for a net that will not be trained: some untrained weights would give figures without worth. It warns of layers that none of
-// the files has weights for, if any has some (LoadWeights warns otherwise).
-func LoadTrained(n *swnet.Net, list string, log *logrus.Logger) error {
+// LoadTrained is LoadWeights for a net that will not be trained: untrained weights would give figures without worth. It returns a sentence about the layers
+// that none of the files has weights for, "" if there are none, and also logs it as a warning. If that are all layers with weights, it is an error, unless
+// they are arrays alone (Parameter).
+func LoadTrained(n *swnet.Net, list string, log *logrus.Logger) (untrained string, err error) {
 	stored, err := loadFiles(n, list, log)
 	if err != nil {
-		return err
+		return "", err
 	}
 	var without []string
-	some := false
-	for _, w := range n.Learnable() {
-		some = some || stored[w.Layer]
-		if !stored[w.Layer] && !slices.Contains(without, w.Layer) {
-			without = append(without, w.Layer)
+	some, computes := false, false
+	for i := range n.NumLayers() {
+		name := n.LayerName(i)
+		switch p := n.LayerParam(i); {
+		case len(n.Layer(i).Params()) == 0:
+		case stored[name] || len(p.Blobs) > 0:
+			some = true
+		case owns(n, name):
+			without, computes = append(without, name), computes || len(p.Bottom) > 0
 		}
 	}
-	if len(without) > 0 && some {
-		log.Warnf("%s has no weights for %s: untrained ones are used", list, strings.Join(without, ", "))
+	if len(without) == 0 {
+		return "", nil
 	}
-	return nil
+	if !some && computes {
+		return "", fmt.Errorf("%s has no weights for any layer of the net, whose first layers with weights are %s: are the names of layers those of the training?", list, firstOf(without))
+	}
+	untrained = fmt.Sprintf("%s has no weights for %s: untrained ones are used", list, strings.Join(without, ", "))
+	log.Warn(untrained)
+	return untrained, nil
+}
+
+// owns reports whether a layer has weights that are not another layer's.
+func owns(n *swnet.Net, layer string) bool {
+	return slices.ContainsFunc(n.Learnable(), func(w swnet.Learnable) bool { return w.Layer == layer })
+}
+
+// firstOf lists the first few names.
+func firstOf(names []string) string {
+	const few = 3
+	if len(names) > few {
+		names = append(slices.Clone(names[:few]), "...")
+	}
+	return strings.Join(names, ", ")
 }
 
 // loadFiles returns the names of the files' layers that have weights.

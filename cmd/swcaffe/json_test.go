@@ -49,7 +49,8 @@ layer { name: "conv2" type: "Convolution" bottom: "y" top: "z" convolution_param
 layer { name: "loss" type: "EuclideanLoss" bottom: "z" bottom: "t" top: "l" }`,
 	"yolo.prototxt": `layer { name: "data" type: "Input" top: "data" input_param { shape { dim: [1, 3, 8, 8] } } }
 layer { name: "pool" type: "Pooling" bottom: "data" top: "pool" pooling_param { pool: AVE global_pooling: true } }
-layer { name: "heads" type: "Convolution" bottom: "pool" top: "heads" convolution_param { num_output: 6 kernel_size: 1 bias_filler { value: 1 } } }
+layer { name: "heads" type: "Convolution" bottom: "pool" top: "heads" convolution_param { num_output: 6 kernel_size: 1 }
+  blobs { shape { dim: [6, 3, 1, 1] } data: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] } blobs { shape { dim: 6 } data: [1, 1, 1, 1, 1, 1] } }
 layer { name: "found" type: "Yolov3DetectionOutput" bottom: "heads" top: "found" yolov3_detection_output_param { num_classes: 1 num_box: 1 mask_group_num: 1 mask: 0 anchors_scale: 30 biases: [2, 2] } }`,
 	"images.prototxt": `layer { name: "x" type: "ImageData" top: "x" top: "t" image_data_param { source: "images.txt" batch_size: 1 } }`,
 	"images.txt":      "image.png 0\n",

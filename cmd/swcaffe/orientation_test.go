@@ -23,7 +23,8 @@ layer { name: "silence" type: "Silence" bottom: "label" }`,
 layer { name: "ip" type: "InnerProduct" bottom: "data" top: "scores" inner_product_param { num_output: 5 } }`,
 	"boxes.prototxt": `layer { name: "data" type: "Input" top: "data" input_param { shape { dim: [1, 3, 8, 8] } } }
 layer { name: "pool" type: "Pooling" bottom: "data" top: "pool" pooling_param { pool: AVE global_pooling: true } }
-layer { name: "heads" type: "Convolution" bottom: "pool" top: "heads" convolution_param { num_output: 6 kernel_size: 1 bias_filler { value: 1 } } }
+layer { name: "heads" type: "Convolution" bottom: "pool" top: "heads" convolution_param { num_output: 6 kernel_size: 1 }
+  blobs { shape { dim: [6, 3, 1, 1] } data: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] } blobs { shape { dim: 6 } data: [1, 1, 1, 1, 1, 1] } }
 layer { name: "found" type: "Yolov3DetectionOutput" bottom: "heads" top: "found" yolov3_detection_output_param { num_classes: 1 num_box: 1 mask_group_num: 1 mask: 0 anchors_scale: 30 biases: [2, 2] } }`,
 }
 

@@ -22,19 +22,20 @@ const mostNames = 1 << 20
 var mapItem = regexp.MustCompile(`(?m)^\s*item\s*:?\s*\{`)
 
 // ReadNames reads the names of classes: a text file with one a line, from class 0 on, or SSD's LabelMap, as which a .prototxt is always read. gap names
-// the labels that a LabelMap leaves out.
-func ReadNames(path string, gap func(label int) string) ([]string, error) {
+// the labels that a LabelMap leaves out; listed reports that the file is no LabelMap and leaves out none.
+func ReadNames(path string, gap func(label int) string) (names []string, listed bool, err error) {
 	text, err := regular.ReadText(path, longestNames)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if mapItem.Match(text) || filepath.Ext(path) == ".prototxt" {
-		return namesOfMap(path, text, gap)
+		names, err = namesOfMap(path, text, gap)
+		return names, false, err
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, fmt.Errorf("%s: the file has no labels", path)
+		return nil, false, fmt.Errorf("%s: the file has no labels", path)
 	}
-	return strings.Split(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n"), nil
+	return strings.Split(strings.TrimRight(strings.ReplaceAll(string(text), "\r", ""), "\n"), "\n"), true, nil
 }
 
 func namesOfMap(path string, text []byte, gap func(label int) string) (names []string, err error) {
@@ -42,8 +43,13 @@ func namesOfMap(path string, text []byte, gap func(label int) string) (names []s
 	if _, err := swproto.UnmarshalText(path, text, &m); err != nil {
 		return nil, err
 	}
+	first := map[int]string{}
 	for _, item := range m.Item {
 		label := int(item.GetLabel())
+		if other, twice := first[label]; twice {
+			return nil, fmt.Errorf("%s: two classes, %q and %q, have the label %d", path, other, item.GetName(), label)
+		}
+		first[label] = item.GetName()
 		if label < 0 || label >= mostNames {
 			return nil, fmt.Errorf("%s: label %d is not between 0 and %d", path, label, mostNames-1)
 		}

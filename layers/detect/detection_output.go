@@ -24,6 +24,7 @@ func init() {
 			return &detectionOutput{Base: layers.Base{Param: p, Device: d}}
 		},
 		Bottoms: layers.Between(3, 4), Tops: layers.Exactly(1), Detections: true, NoGradient: true, Effects: writesDetections,
+		Classes: func(p *caffepb.LayerParameter) int { return int(p.GetDetectionOutputParam().GetNumClasses()) },
 	})
 }
 

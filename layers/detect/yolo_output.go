@@ -25,6 +25,12 @@ func init() {
 				return &yoloOutput{Base: layers.Base{Param: p, Device: d}}
 			},
 			Bottoms: layers.AtLeast(1), Tops: layers.Exactly(1), Detections: true, NoGradient: true,
+			Classes: func(p *caffepb.LayerParameter) int {
+				if name == "YoloDetectionOutput" {
+					return 1 + int(p.GetYoloDetectionOutputParam().GetNumClasses())
+				}
+				return 1 + int(p.GetYolov3DetectionOutputParam().GetNumClasses())
+			},
 		})
 	}
 }

@@ -39,8 +39,8 @@ func detectFlags(fs *flag.FlagSet, o *detectOptions) {
 	cli.StringVar(fs, &o.model, "model", "", "the net definition `FILE` for deployment (prototxt)", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
 	cli.AppendVar(fs, &o.images, "image", "an image `FILE`, or a folder of images; may be given several times", cli.Images)
-	fs.Float64Var(&o.threshold, "threshold", 0.5, "the least score of a detection")
-	cli.StringVar(fs, &o.labelMap, "label_map", "", "the `FILE` with the names of classes: SSD's LabelMap", cli.Prototxt)
+	fs.Float64Var(&o.threshold, "threshold", 0.5, "the least score of a detection, from 0 to 1")
+	cli.StringVar(fs, &o.labelMap, "label_map", "", "the `FILE` with the names of classes: SSD's LabelMap, or a line for each class from 0 on", cli.Prototxt)
 	o.register(fs)
 	cli.StringVar(fs, &o.out, "out", "", "the `DIRECTORY` for pictures and VOC annotations; it may hold those of an earlier run, but no others of the images' names", cli.Folder)
 	cli.StringVar(fs, &o.pictures, "pictures", "png", "the formats of pictures in -out: png, svg or png,svg", cli.OneOf("png", "svg", "png,svg"))
@@ -74,6 +74,9 @@ func detect(e *cli.Env, o *detectOptions) error {
 		if format != "png" && format != "svg" {
 			return cli.Usagef("-pictures %s: use png, svg or png,svg", o.pictures)
 		}
+	}
+	if o.threshold < 0 || o.threshold > 1 {
+		return cli.Usagef("-threshold %v: it must be from 0 to 1", o.threshold)
 	}
 	var err error
 	if o.images, err = e.ImageFiles("image", o.images); err != nil {

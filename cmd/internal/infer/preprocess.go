@@ -2,6 +2,7 @@ package infer
 
 import (
 	"flag"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -47,7 +48,7 @@ func (p *preprocessing) meanValues() (values []float32, err error) {
 	}
 	for _, word := range strings.Split(p.values, ",") {
 		v, err := strconv.ParseFloat(word, 64) // rounded through a double, like the numbers of a prototxt
-		if err != nil {
+		if err != nil || math.IsNaN(v) || math.IsInf(float64(float32(v)), 0) {
 			return nil, cli.Usagef("-mean_value %s: %q is not a number", p.values, word)
 		}
 		values = append(values, float32(v))
@@ -64,7 +65,11 @@ func (p *preprocessing) load(e *cli.Env, d *cli.DeviceFlags, opt predict.Options
 	if err != nil {
 		return nil, err
 	}
-	return loadModel(e.Log, d, spec, opt)
+	m, err := loadModel(e.Log, d, spec, opt)
+	if err == nil {
+		e.Repeat(m.Untrained())
+	}
+	return m, err
 }
 
 // apply puts the flags into the options of a model.

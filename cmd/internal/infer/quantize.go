@@ -137,7 +137,8 @@ func quantize(e *cli.Env, o *quantizeOptions) error {
 		if inputs := unfed(n); inputs != "" && o.data == "" {
 			return fmt.Errorf("%s type Input, so that all inputs would be measured as 0: -data SOURCE gives images to the only one; or give a net with data layers, as a train_val.prototxt", inputs)
 		}
-		return solver.LoadTrained(n, o.weights, e.Log)
+		_, err := solver.LoadTrained(n, o.weights, e.Log)
+		return err
 	}
 	r, err := quantise.Run(file.Param, load, quantise.Options{
 		Iterations: o.iterations, Method: o.method, Percentile: o.percentile, Keep: keep, Fold: o.fold, Correct: o.correct,

@@ -42,7 +42,7 @@ func (t *trained) use(e *cli.Env, use func(*swnet.Net) error) error {
 		return err
 	}
 	defer n.Close()
-	if err := solver.LoadTrained(n, t.weights, e.Log); err != nil {
+	if _, err := solver.LoadTrained(n, t.weights, e.Log); err != nil {
 		return err
 	}
 	return use(n)

@@ -3,6 +3,7 @@ package measure
 import (
 	"flag"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -93,7 +94,7 @@ func parseAxis(s string) (modeltime.Axis, error) {
 	}
 	for word := range strings.SplitSeq(list, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-		if err != nil {
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return axis, fmt.Errorf("%q is not a number", word)
 		}
 		axis.Values = append(axis.Values, v)

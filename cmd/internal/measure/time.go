@@ -182,7 +182,7 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 		}
 	}
 	if o.weights != "" && o.forwardOnly && o.explain == "" && !o.passes {
-		device.Stored, _ = solver.StoredLayers(nil, o.weights) // LoadWeights has the error, after those of the net
+		device.Stored, _ = solver.StoredLayers(nil, o.weights) // LoadTrained has the error, after those of the net
 	}
 	n, err := cli.BuildNet(file, phase, &o.state, swnet.Options{Device: device, Economise: true, ForwardOnly: o.forwardOnly, Without: without})
 	if err != nil {
@@ -202,7 +202,7 @@ func timeMeasured(e *cli.Env, o *timeOptions, spec cpe.Spec, phase caffepb.Phase
 		return printPrecision(e.Tables, n)
 	}
 	if o.weights != "" {
-		if err := solver.LoadWeights(n, o.weights, e.Log); err != nil {
+		if _, err := solver.LoadTrained(n, o.weights, e.Log); err != nil {
 			return err
 		}
 	}

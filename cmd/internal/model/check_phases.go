@@ -55,8 +55,12 @@ func (c *checker) phase(file *swproto.Net, phase caffepb.Phase, log *logrus.Logg
 	if phase == caffepb.Phase_TRAIN {
 		err = n.CheckBackward()
 	}
-	if c.o.weights != "" && err == nil {
+	switch {
+	case c.o.weights == "" || err != nil:
+	case phase == caffepb.Phase_TRAIN:
 		err = solver.LoadWeights(n, c.o.weights, log)
+	default:
+		_, err = solver.LoadTrained(n, c.o.weights, log)
 	}
 	if c.o.reader != "" {
 		refused, advice := readerNamed(c.o.reader).look(n)

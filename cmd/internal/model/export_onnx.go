@@ -80,7 +80,7 @@ func exportONNX(e *cli.Env, o *exportONNXOptions) error {
 	defer n.Close()
 	if o.weights == "" {
 		e.Log.Warn("No -weights: the file gets the values of the fillers")
-	} else if err := solver.LoadWeights(n, o.weights, e.Log); err != nil {
+	} else if _, err := solver.LoadTrained(n, o.weights, e.Log); err != nil {
 		return err
 	}
 	r, err := export.Net(n, export.Options{

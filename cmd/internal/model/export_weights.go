@@ -54,7 +54,7 @@ func exportWeights(e *cli.Env, o *exportWeightsOptions) error {
 		return err
 	}
 	defer done()
-	if err := solver.LoadTrained(n, o.weights, e.Log); err != nil {
+	if _, err := solver.LoadTrained(n, o.weights, e.Log); err != nil {
 		return err
 	}
 	var list []tensors.Tensor

@@ -89,7 +89,7 @@ func verify(e *cli.Env, o *verifyOptions) error {
 		}
 		fillInputs(nets[i], seed)
 		if o.weights != "" {
-			if err := solver.LoadWeights(nets[i], o.weights, e.Log); err != nil {
+			if _, err := solver.LoadTrained(nets[i], o.weights, e.Log); err != nil {
 				return err
 			}
 		}

@@ -30,7 +30,7 @@ layer { name: "conts" type: "Reshape" bottom: "cont" top: "conts" reshape_param 
 layer { name: "lstm" type: "LSTM" bottom: "steps" bottom: "conts" top: "h" recurrent_param { num_output: 1 weight_filler { type: "xavier" } } }
 `
 
-// Write writes a net, eleven rows of data, and a model with the weights of its fillers.
+// Write writes a net, eleven rows of data, and a model with weights of ip.
 func Write(t *testing.T, text string) (net, weights string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,15 +41,19 @@ func Write(t *testing.T, text string) (net, weights string) {
 		labels[i/values] = float32(i % 3)
 	}
 	err := hdf5.Write(filepath.Join(dir, "rows.h5"), &hdf5.File{Floats: []hdf5.Dataset{{Path: "/x", Shape: []int{rows, values}, Data: x}, {Path: "/t", Shape: []int{rows}, Data: labels}}})
-	model, failed := proto.Marshal(&caffepb.NetParameter{Layer: []*caffepb.LayerParameter{{Name: proto.String("prob")}}})
+	ip := &caffepb.LayerParameter{Name: proto.String("ip"), Blobs: []*caffepb.BlobProto{{Shape: &caffepb.BlobShape{Dim: []int64{3, values}}}, {Shape: &caffepb.BlobShape{Dim: []int64{3}}, Data: make([]float32, 3)}}}
+	for i := range 3 * values {
+		ip.Blobs[0].Data = append(ip.Blobs[0].Data, float32(i*i%7-3)/4)
+	}
+	model, failed := proto.Marshal(&caffepb.NetParameter{Layer: []*caffepb.LayerParameter{ip}})
 	err = errors.Join(err, failed)
 	for name, text := range map[string]string{
-		"list": filepath.Join(dir, "rows.h5"), "net.prototxt": fmt.Sprintf(text, filepath.Join(dir, "list")), "none.caffemodel": string(model),
+		"list": filepath.Join(dir, "rows.h5"), "net.prototxt": fmt.Sprintf(text, filepath.Join(dir, "list")), "ip.caffemodel": string(model),
 	} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "net.prototxt"), filepath.Join(dir, "none.caffemodel")
+	return filepath.Join(dir, "net.prototxt"), filepath.Join(dir, "ip.caffemodel")
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -99,10 +100,25 @@ func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []st
 			return explain(fs, common, err)
 		}
 		if args = fs.Args(); len(args) == 0 {
-			return setWords(fs, common, given, words)
+			if err := setWords(fs, common, given, words); err != nil {
+				return err
+			}
+			return checkNumbers(fs)
 		}
 		given, args = append(given, args[0]), args[1:]
 	}
+}
+
+// checkNumbers returns an error if the number of a flag is not finite: no flag has a use for NaN or infinity.
+func checkNumbers(fs *flag.FlagSet) (err error) {
+	fs.Visit(func(f *flag.Flag) {
+		if get, ok := f.Value.(flag.Getter); ok {
+			if v, ok := get.Get().(float64); ok && (math.IsNaN(v) || math.IsInf(v, 0)) && err == nil {
+				err = fmt.Errorf("invalid value %q for flag -%s: not a finite number", f.Value, f.Name)
+			}
+		}
+	})
+	return err
 }
 
 // setWords sets the flags named by words, in order, to what was given without a flag. It passes over flags that have been set, except one

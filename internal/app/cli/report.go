@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -44,3 +45,10 @@ func (e *Env) paint(how, text string) string {
 
 // colours reports whether texts may be coloured: there is a terminal, and NO_COLOR is absent or empty, as its convention says.
 func (p *pulse) colours() bool { return p != nil && os.Getenv("NO_COLOR") == "" }
+
+// Repeat prints a warning of the log on standard error, unless the log shows it there. "" is none.
+func (e *Env) Repeat(warning string) {
+	if warning != "" && !glog.ShowsWarnings(e.Log) {
+		fmt.Fprintln(e.Stderr, warning)
+	}
+}

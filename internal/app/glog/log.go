@@ -136,6 +136,16 @@ func Ending(log *logrus.Logger) {
 	}
 }
 
+// ShowsWarnings reports whether the standard error stream shows a logger's warnings.
+func ShowsWarnings(log *logrus.Logger) bool {
+	s := sinkOf(log)
+	if s == nil {
+		return true // a test's logger, which captures everything
+	}
+	f := &s.flags
+	return f.minLogLevel <= severityWarning && (f.logToStderr || f.alsoLogToStderr || f.stderrThreshold <= severityWarning)
+}
+
 // Show logs an error whose text on the standard error stream is shown, without the log's prefix. Log files have the message.
 func Show(log *logrus.Logger, message, shown string) {
 	if s := sinkOf(log); s != nil {

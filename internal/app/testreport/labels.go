@@ -12,7 +12,10 @@ import (
 )
 
 // ReadLabels reads the names of classes (annotation.ReadNames). A label that a LabelMap leaves out has its number for a name.
-func ReadLabels(path string) ([]string, error) { return annotation.ReadNames(path, strconv.Itoa) }
+func ReadLabels(path string) ([]string, error) {
+	names, _, err := annotation.ReadNames(path, strconv.Itoa)
+	return names, err
+}
 
 // Names of files of names beside the sources of data layers. PREFIX is the source's name up to _train, _test or _val.
 var labelFiles = []string{"PREFIX_labels.txt", "PREFIX_labelmap.prototxt", "labels.txt", "labelmap.prototxt"}

@@ -28,6 +28,7 @@ func TestReadLabels(t *testing.T) {
 		"item { label: -1 }":      "label -1 is not between",
 		"item { label: 9999999 }": "label 9999999 is not between",
 		"item { lable: 1 }":       "lable",
+		"item { name: 'a' label: 2 } item { name: 'b' label: 2 }": `two classes, "a" and "b", have the label 2`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
