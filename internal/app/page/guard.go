@@ -2,7 +2,6 @@ package page
 
 import (
 	"crypto/rand"
-	"crypto/subtle"
 	"net/http"
 	"strings"
 
@@ -29,7 +28,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			http.Error(w, "this page answers only to names of this computer, as localhost", http.StatusForbidden)
 		case isCrossSite(r):
 			http.Error(w, "this request comes from another site", http.StatusForbidden)
-		case s.needsToken(r) && !s.hasToken(r):
+		case s.needsToken(r) && !origin.HasToken(r, s.cfg.Token):
 			http.Error(w, "this needs the token", http.StatusUnauthorized)
 		case r.ContentLength != 0:
 			h.Set("Connection", "close") // the server need not read the body
@@ -56,9 +55,4 @@ const metricsPath = "/metrics"
 // needsToken reports whether a request needs the token: on an open address everything about the run, else the buttons.
 func (s *Server) needsToken(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead || s.open && (strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == metricsPath)
-}
-
-func (s *Server) hasToken(r *http.Request) bool {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(s.cfg.Token)) == 1
 }

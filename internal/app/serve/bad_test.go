@@ -56,6 +56,11 @@ func filesForm(n int) string {
 	return b.String() + "--x--\r\n"
 }
 
+// formWith is a form with an image file behind a field.
+func formWith(name, value string) string {
+	return fmt.Sprintf("--x\r\nContent-Disposition: form-data; name=%q\r\n\r\n%s\r\n", name, value) + filesForm(1)
+}
+
 // badRequests are what hostile and clumsy clients send over HTTP/1.
 func badRequests() []badRequest {
 	input := func(rest string) string { return `{"inputs":[{"name":"data",` + rest + `}]}` }
@@ -83,7 +88,15 @@ func badRequests() []badRequest {
 		infer("too many values", tensor(`"data":[`+strings.Repeat("1,", values)+`1]`), "more than the 60 values"),
 		infer("fractions in an integer", input(`"datatype":"INT32","shape":[1],"data":[1.0]`), "1.0 is no integer"),
 		infer("the same input twice", strings.Replace(good, `[{`, `[{"name":"data","datatype":"FP32","shape":[1,3,4,5],"data":[`+strings.Repeat("0,", values-1)+`0]},{`, 1), "given twice"),
-		infer("no shape", input(`"datatype":"FP32","data":[1]`), "has shape []"),
+		infer("no shape", input(`"datatype":"FP32","data":[1]`), "it has no shape"),
+		infer("null for the shape", input(`"datatype":"FP32","shape":null,"data":[1]`), "it has no shape"),
+		infer("lists beside the shape's", input(`"datatype":"FP32","shape":[2,3],"data":[[1,2],[3,4],[5,6]]`), "a list of axis 1 has 2 elements, shape [2 3] has 3 there"),
+		infer("more lists than the shape's", input(`"datatype":"FP32","shape":[1,2],"data":[[1,2],[]]`), "a list of axis 1 has 0 elements, shape [1 2] has 2 there"),
+		infer("ragged lists", input(`"datatype":"FP32","shape":[2,2],"data":[[1],[2,3,4]]`), "a list of axis 1 has 1 elements"),
+		infer("a value beside lists", input(`"datatype":"FP32","shape":[2,2],"data":[[1,2],3,4]`), "a value in lists 1 deep"),
+		infer("lists beside a value", input(`"datatype":"FP32","shape":[2,2],"data":[1,[2],3,4]`), "a list in lists 1 deep"),
+		infer("lists deeper than the shape's", input(`"datatype":"FP32","shape":[1,1],"data":[[[1]]]`), "a list in lists 2 deep; it is one list of values, or has lists 2 deep, as shape [1 1]"),
+		infer("lists less deep than the shape's", input(`"datatype":"FP32","shape":[1,1,1],"data":[[1]]`), "a value in lists 2 deep"),
 		infer("texts for extents", input(`"datatype":"FP32","shape":["1"],"data":[1]`), "cannot unmarshal string"),
 		infer("a shape whose product is beyond 64 bits", input(`"datatype":"FP32","shape":[65536,65536,65536,65536],"data":[]`), "at most 2147483647 values"),
 		infer("an extent beyond 64 bits", input(`"datatype":"FP32","shape":[99999999999999999999],"data":[]`), "cannot unmarshal number"),
@@ -114,11 +127,16 @@ func badRequests() []badRequest {
 		{"binary data of another size than the shape's", post(inferPath, fmt.Sprint(headerLength, ": ", len(tensor(`"parameters":{"binary_data_size":236}`)))), tensor(`"parameters":{"binary_data_size":236}`) + strings.Repeat("\x00", 236), 400, "236 bytes are given"},
 		{"binary data that nobody wants", post(inferPath, fmt.Sprint(headerLength, ": ", len(good))), good + "1234", 400, "4 bytes behind the JSON"},
 		{"a compressed body", post(inferPath, "Content-Encoding: gzip"), zipped.String(), 415, "must not be compressed"},
+		{"a compressed image", post(classifyPath, "Content-Encoding: gzip"), zipped.String(), 415, "must not be compressed"},
+		{"a compressed form", post(classifyPath, "Content-Encoding: deflate", form+"; boundary=x"), filesForm(1), 415, "Content-Encoding deflate"},
+		{"a compressed image for boxes", "PUT" + post("/v2/models/m/detect", "Content-Encoding: br")[4:], zipped.String(), 415, "Content-Encoding br"},
+		{"a compressed call of the repository", post("/v2/repository/index", "Content-Encoding: gzip"), zipped.String(), 415, "must not be compressed"},
+		{"a compressed load", post("/v2/repository/models/m/load", "Content-Encoding: identity", "Content-Encoding: gzip"), zipped.String(), 415, "Content-Encoding identity, gzip"},
 		{"a body beyond the limit", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4611686018427387904\r\n\r\n", "{", 413, "at most 1048576"},
-		{"chunks beyond the limit", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", 1<<20+1, strings.Repeat(" ", 1<<20+1)), 413, "too large"},
+		{"chunks beyond the limit", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", 1<<20+1, strings.Repeat(" ", 1<<20+1)), 413, "more than the 1048576 bytes"},
 		{"a chunk whose length is none", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", "zz\r\n{}\r\n0\r\n\r\n", 400, "reading the body"},
-		{"chunks that end early", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", "ff\r\n{}", 400, "reading the body"},
-		{"a body that ends early", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", "{}", 400, "reading the body"},
+		{"chunks that end early", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", "ff\r\n{}", 499, "the client left"},
+		{"a body that ends early", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", "{}", 499, "the client left"},
 		{"a body that does not come", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", "{}", 408, "in time"},
 		{"two lengths", post(inferPath, "Content-Length: 1"), good, 400, ""},
 		{"a negative length", "POST " + inferPath + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", "", 400, ""},
@@ -141,10 +159,16 @@ func badRequests() []badRequest {
 		{"gRPC over HTTP/1", post(inferCall, "Content-Type: application/grpc"), "\x00\x00\x00\x00\x00", 415, "HTTP/2"},
 		{"gRPC for browsers", post(inferCall, "Content-Type: application/grpc-web+proto"), "\x00\x00\x00\x00\x00", 415, "gRPC"},
 		{"a form without its boundary", post(classifyPath, form), "--x", 400, "the form"},
-		{"a form that ends early", post(classifyPath, form+"; boundary=x"), "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\n\x89PNG", 400, "the form's file"},
+		{"a form that ends early", post(classifyPath, form+"; boundary=x"), "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\n\x89PNG", 400, "the form's part \\\"f\\\""},
 		{"a form with no file", post(classifyPath, form+"; boundary=x"), "--x\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\nx\r\n--x--\r\n", 400, "the form has no file"},
 		{"a form with two files", post(classifyPath, form+"; boundary=x"), filesForm(2), 400, "several files, one image is expected"},
 		{"a form with a text between two files", post(classifyPath, form+"; boundary=x"), strings.Replace(filesForm(2), "--x\r\n", "--x\r\nContent-Disposition: form-data; name=\"n\"\r\n\r\nx\r\n--x\r\n", 2), 400, "several files, one image is expected"},
+		{"a form with a field that is none", post(classifyPath, form+"; boundary=x"), formWith("topp", "1"), 400, `unknown parameter \"topp\", did you mean \"top\"?`},
+		{"a form with a parameter of another call", post(classifyPath, form+"; boundary=x"), formWith("threshold", "1"), 400, `unknown parameter \"threshold\"`},
+		{"a form with a parameter that is no number", post(classifyPath, form+"; boundary=x"), formWith("top", "x"), 400, "top=x is no number"},
+		{"a parameter in the address and the form", post(classifyPath+"?top=1", form+"; boundary=x"), formWith("top", "1"), 400, "parameter top is given 2 times"},
+		{"a parameter twice", post(classifyPath + "?top=1&top=2"), string(picture(9, 8)), 400, "parameter top is given 2 times"},
+		{"a parameter without a value", post(classifyPath + "?top="), string(picture(9, 8)), 400, "top= is no number"},
 		{"a parameter that is none", post(classifyPath + "?topp=3"), string(picture(9, 8)), 400, `unknown parameter \"topp\", did you mean \"top\"? (parameters: top)`},
 		{"a parameter of another call", post(classifyPath + "?top=1&threshold=0.5"), string(picture(9, 8)), 400, `unknown parameter \"threshold\" (parameters: top)`},
 		{"parameters that are none", post(classifyPath + "?top=%zz"), string(picture(9, 8)), 400, "the parameters"},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -61,9 +62,6 @@ func (b *body) aligned(n, at int) []byte {
 
 // readInfer reads the body of a request, and the length of the JSON that it begins with. The caller releases the memory; it is nil if the body's length was not stated.
 func readInfer(r *http.Request) (memory *body, content []byte, header int, err error) {
-	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, nil, 0, failf(http.StatusUnsupportedMediaType, "Content-Encoding %s: bodies must not be compressed", e)
-	}
 	text := strings.Join(r.Header.Values(headerLength), ", ")
 	if text != "" {
 		length, err := strconv.ParseUint(text, 10, 62)
@@ -75,9 +73,7 @@ func readInfer(r *http.Request) (memory *body, content []byte, header int, err e
 	if r.ContentLength > 0 {
 		memory = newBody(int(r.ContentLength))
 		content = memory.aligned(int(r.ContentLength), header)
-		if _, err = io.ReadFull(r.Body, content); err != nil {
-			err = bodyError(err)
-		}
+		_, err = io.ReadFull(r.Body, content)
 	} else {
 		content, err = readBody(r)
 	}
@@ -98,21 +94,33 @@ func readBody(r *http.Request) (content []byte, err error) {
 	} else {
 		content, err = io.ReadAll(r.Body)
 	}
-	if err != nil {
-		return nil, bodyError(err)
-	}
-	return content, nil
+	return content, err
 }
 
-// bodyError makes an error of reading a body one of the request, unless it has a status.
-func bodyError(err error) error {
-	if status := statusOf(err); status != http.StatusInternalServerError {
-		return err
+// arriving is the body of a request as it comes from the client. Its errors have a status.
+type arriving struct {
+	io.ReadCloser
+	request *http.Request
+}
+
+func (a arriving) Read(p []byte) (int, error) {
+	n, err := a.ReadCloser.Read(p)
+	if err == nil || err == io.EOF {
+		return n, err
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return failf(http.StatusRequestTimeout, "the body did not come in time: %w", err)
+	var large *http.MaxBytesError
+	var lost *net.OpError
+	switch {
+	case errors.As(err, &large):
+		err = failf(http.StatusRequestEntityTooLarge, "the body has more than the %d bytes that are taken", large.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = failf(http.StatusRequestTimeout, "the body did not come in time: %w", err)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &lost), a.request.ProtoMajor == 2: // whose bodies are cut by their clients alone
+		err = failf(statusClientClosedRequest, "the client left before the body's end: %w", err)
+	default:
+		err = badf("reading the body: %w", err)
 	}
-	return badf("reading the body: %w", err)
+	return n, err
 }
 
 // littleEndian reports whether this computer has numbers in memory as the protocol has them.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -111,4 +112,53 @@ func TestBodiesOfVanishedClients(t *testing.T) {
 	}
 	clients.Wait()
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// TestClientsThatLeave: a client that leaves while it sends a body is counted as one that left.
+func TestClientsThatLeave(t *testing.T) {
+	_, url := run(t, config(t))
+	for range 2 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(c, "POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+		c.Close()
+	}
+	two := &http.Transport{Protocols: new(http.Protocols)}
+	two.Protocols.SetUnencryptedHTTP2(true)
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "POST", url+"/v2/models/m/infer", &leaving{cancel: cancel, ctx: ctx})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, err := two.RoundTrip(r); err == nil {
+		t.Errorf("status %d", w.StatusCode)
+	}
+	two.CloseIdleConnections()
+	const want = `swcaffe_serve_requests_total{code="499",model="m",version="1"} 3`
+	var text []byte
+	for begin := time.Now(); time.Since(begin) < 10*time.Second && !strings.Contains(string(text), want); time.Sleep(5 * time.Millisecond) {
+		_, _, text = call(t, "GET", url+"/metrics", nil)
+	}
+	if !strings.Contains(string(text), want) {
+		t.Errorf("metrics: %s", text)
+	}
+}
+
+// leaving is a body whose client leaves after its first bytes.
+type leaving struct {
+	cancel context.CancelFunc
+	ctx    context.Context
+	sent   bool
+}
+
+func (l *leaving) Read(p []byte) (int, error) {
+	if !l.sent {
+		l.sent = true
+		return copy(p, "{"), nil
+	}
+	time.AfterFunc(50*time.Millisecond, l.cancel) // the request has arrived
+	<-l.ctx.Done()
+	return 0, l.ctx.Err()
 }

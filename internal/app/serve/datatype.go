@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -84,15 +85,28 @@ func parseFloat(bits int) func(string) (float32, error) {
 	}
 }
 
-// parseData reads the values of a tensor from JSON that is valid: a list, or lists in lists in C order. count is the number of values.
-func (d *datatype) parseData(data json.RawMessage, count int) ([]float32, error) {
+// parseData reads the values of a tensor from JSON that is valid: a list, or lists in lists in C order, as the shape has them. count is the number of values.
+func (d *datatype) parseData(data json.RawMessage, shape []int, count int) ([]float32, error) {
+	if len(data) == 0 || data[0] != '[' {
+		return nil, badf("the data is no list")
+	}
+	lists := nesting{shape: shape, flat: bytes.TrimLeft(data[1:], " \t\r\n")[0] != '['}
 	values := make([]float32, 0, min(count, len(data)/2+1))
-	err := eachValue(data, func(word string) error {
+	err := eachWord(data, func(word string) error {
+		switch word {
+		case "[":
+			return lists.open()
+		case "]":
+			return lists.close()
+		}
 		if len(values) == count {
 			return badf("more than the %d values of its shape are given", count)
 		}
 		v, err := d.text(word)
 		values = append(values, v)
+		if err == nil {
+			err = lists.add()
+		}
 		return err
 	})
 	if err == nil && len(values) != count {
@@ -101,22 +115,67 @@ func (d *datatype) parseData(data json.RawMessage, count int) ([]float32, error)
 	return values, err
 }
 
-// eachValue visits the numbers and words in lists of valid JSON.
-func eachValue(data json.RawMessage, visit func(word string) error) error {
-	if len(data) == 0 || data[0] != '[' {
-		return badf("the data is no list")
+// nesting compares lists in lists with a shape.
+type nesting struct {
+	shape  []int
+	flat   bool  // a list of values, of whatever shape
+	counts []int // of the elements of each list that is open
+}
+
+// depth is that of the lists that have values.
+func (l *nesting) depth() int {
+	if l.flat {
+		return 1
 	}
+	return max(1, len(l.shape))
+}
+
+func (l *nesting) open() error {
+	if len(l.counts) == l.depth() {
+		return badf("the data has a list in lists %d deep; it is one list of values, or has lists %d deep, as shape %v", len(l.counts), len(l.shape), l.shape)
+	}
+	if n := len(l.counts); n > 0 {
+		l.counts[n-1]++
+	}
+	l.counts = append(l.counts, 0)
+	return nil
+}
+
+func (l *nesting) close() error {
+	axis := len(l.counts) - 1
+	n := l.counts[axis]
+	l.counts = l.counts[:axis]
+	if !l.flat && n != l.shape[axis] {
+		return badf("a list of axis %d has %d elements, shape %v has %d there", axis, n, l.shape, l.shape[axis])
+	}
+	return nil
+}
+
+// add counts a value.
+func (l *nesting) add() error {
+	n := len(l.counts)
+	if n != l.depth() {
+		return badf("the data has a value in lists %d deep; it is one list of values, or has lists %d deep, as shape %v", n, len(l.shape), l.shape)
+	}
+	l.counts[n-1]++
+	return nil
+}
+
+// eachWord visits the numbers, words and brackets in lists of valid JSON.
+func eachWord(data json.RawMessage, visit func(word string) error) error {
 	for i := 0; i < len(data); {
+		end := i + 1
 		switch data[i] {
-		case '[', ']', ',', ' ', '\t', '\n', '\r':
+		case ',', ' ', '\t', '\n', '\r':
 			i++
 			continue
 		case '{', '"':
 			return badf("the data has an object or a text where a number should be")
-		}
-		end := i
-		for end < len(data) && data[end] != ',' && data[end] != ']' && data[end] > ' ' {
-			end++
+		case '[', ']':
+		default:
+			for end < len(data) && data[end] != ',' && data[end] != ']' && data[end] > ' ' {
+				end++
+			}
 		}
 		if err := visit(string(data[i:end])); err != nil {
 			return err

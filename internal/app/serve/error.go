@@ -29,18 +29,15 @@ func badf(format string, args ...any) error {
 	return &failure{http.StatusBadRequest, err}
 }
 
-// statusClientClosedRequest is the usual number for requests that nobody waits for any more. It is only counted.
+// statusClientClosedRequest is the usual number for requests whose clients wait for no answer any more, or have sent no more of the body.
 const statusClientClosedRequest = 499
 
 // statusOf returns the HTTP status that an error is answered with.
 func statusOf(err error) int {
 	var f *failure
-	var large *http.MaxBytesError
 	switch {
 	case err == nil:
 		return http.StatusOK
-	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge
 	case errors.As(err, &f):
 		return f.status
 	case errors.Is(err, context.DeadlineExceeded):

@@ -250,3 +250,24 @@ func TestUnplannable(t *testing.T) {
 		t.Error("the good one is not ready")
 	}
 }
+
+// TestNoLists: nets without outputs, and outputs without axes, have lists without elements in answers, not null.
+func TestNoLists(t *testing.T) {
+	const input = `layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 2 } } }
+`
+	cfg, _ := serving(t, map[string]string{"one": small, "sum": input + `layer { name: "sum" type: "Reduction" bottom: "data" top: "sum" }`})
+	path := filepath.Join(t.TempDir(), "deploy.prototxt")
+	write(t, path, input+`layer { name: "none" type: "Silence" bottom: "data" }`)
+	cfg.Models = append(cfg.Models, Source{Name: "none", Version: "1", Options: predict.Options{Net: path}})
+	_, url := run(t, cfg)
+	for path, want := range map[string]string{"GET none": `"outputs":[]`, "POST none/infer": `"outputs":[]`, "GET sum": `"shape":[]`, "POST sum/infer": `"shape":[],"data":[3]`} {
+		method, path, _ := strings.Cut(path, " ")
+		status, _, body := call(t, method, url+"/v2/models/"+path, inputsOf(filled("data", []int{1, 2}, 1, 2)))
+		if status != 200 || !strings.Contains(string(body), want) || strings.Contains(string(body), "null") {
+			t.Errorf("%s: status %d: %s, want %s", path, status, body, want)
+		}
+	}
+	if _, _, body := call(t, "GET", url+"/models", nil); strings.Contains(string(body), "null") {
+		t.Errorf("models: %s", body)
+	}
+}

@@ -115,9 +115,10 @@ func (s *Server) oneMessage(next http.Handler) http.Handler {
 			}
 			defer leave()
 		}
+		body := arriving{r.Body, r}
 		var prefix [prefixLength]byte
-		if _, err := io.ReadFull(r.Body, prefix[:]); err != nil {
-			return badf("the length of the message: %w", bodyError(err))
+		if _, err := io.ReadFull(body, prefix[:]); err != nil {
+			return badf("the length of the message: %w", err)
 		}
 		length := int64(binary.BigEndian.Uint32(prefix[1:]))
 		if length > limit {
@@ -129,7 +130,7 @@ func (s *Server) oneMessage(next http.Handler) http.Handler {
 		}
 		defer release()
 		r = r.WithContext(ctx)
-		r.Body = messageBody{io.MultiReader(strings.NewReader(string(prefix[:])), &message{r.Body, length}), r.Body}
+		r.Body = messageBody{io.MultiReader(strings.NewReader(string(prefix[:])), &message{body, length}), body}
 		next.ServeHTTP(w, r)
 		return nil
 	})
@@ -159,7 +160,7 @@ func (m *message) Read(p []byte) (int, error) {
 	case err == io.EOF:
 		return n, grpcError(badf("the message ends %d bytes early", m.left))
 	}
-	return n, grpcError(bodyError(err))
+	return n, grpcError(err)
 }
 
 // stream sets the limits of a call that lasts until its client, or the server, ends it.

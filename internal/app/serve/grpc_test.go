@@ -282,8 +282,8 @@ func TestGRPCMessages(t *testing.T) {
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
 	for body, want := range map[string]string{
-		"":                               "3 the length of the message: reading the body: EOF",
-		"\x00\x00":                       "3 the length of the message: reading the body: unexpected EOF",
+		"":                               "3 the length of the message: EOF",
+		"\x00\x00":                       "3 the length of the message: unexpected EOF",
 		"\x00\x00\x00\x00\x09ab":         "3 the message ends 7 bytes early",
 		"\x01\x00\x00\x00\x02ab":         "13 ", // the library's
 		"\x00\x00\x00\x00\x02ab":         "3 unmarshal message",
@@ -442,7 +442,7 @@ func TestReflection(t *testing.T) {
 	}
 }
 
-// TestGRPCGuard: open addresses need the token over gRPC too, but for health; pages of other sites are refused.
+// TestGRPCGuard: calls over gRPC need the token too, but for health; pages of other sites are refused.
 func TestGRPCGuard(t *testing.T) {
 	cfg := config(t)
 	cfg.Address, cfg.Token = "0.0.0.0:0", "secret"
@@ -461,7 +461,16 @@ func TestGRPCGuard(t *testing.T) {
 	if _, err := check(t.Context(), client, ""); err != nil {
 		t.Errorf("health: %v", err)
 	}
-	local, _ := run(t, config(t))
+	cfg.Address = "127.0.0.1:0"
+	local, _ := run(t, cfg)
+	client = dial(t, local.GRPC())
+	if _, err := infer(t.Context(), client, r); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("without the token, on this computer: %v", err)
+	}
+	if _, err := infer(metadata.AppendToOutgoingContext(t.Context(), "authorization", "bearer secret"), client, r); err != nil {
+		t.Errorf("with the token, on this computer: %v", err)
+	}
+	local, _ = run(t, config(t))
 	client = dial(t, local.GRPC())
 	if _, err := infer(metadata.AppendToOutgoingContext(t.Context(), "origin", "http://example.com"), client, r); status.Code(err) != codes.PermissionDenied {
 		t.Errorf("from a page of another site: %v", err)
@@ -616,7 +625,7 @@ func TestGRPCFault(t *testing.T) {
 
 // TestCodes: every status that the server answers with has a code.
 func TestCodes(t *testing.T) {
-	for _, err := range []error{badf("x"), context.DeadlineExceeded, context.Canceled, fmt.Errorf("x"), errFull, &http.MaxBytesError{}} {
+	for _, err := range []error{badf("x"), context.DeadlineExceeded, context.Canceled, fmt.Errorf("x"), errFull, failf(statusClientClosedRequest, "x")} {
 		if c := grpcError(err).Code(); c == connect.CodeUnknown {
 			t.Errorf("%v (status %d) has code %v", err, statusOf(err), c)
 		}

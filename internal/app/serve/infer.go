@@ -133,7 +133,7 @@ func (v *version) wanted(list []requestedOutput) ([]requestedOutput, error) {
 
 // answer writes the response of infer over REST.
 func (v *version) answer(w http.ResponseWriter, r *inferRequest, outputs []output) error {
-	response := inferResponse{ModelName: v.name, ModelVersion: v.number, ID: r.ID}
+	response := inferResponse{ModelName: v.name, ModelVersion: v.number, ID: r.ID, Outputs: []responseOutput{}}
 	var binary []byte
 	anyBinary := false
 	for i, o := range outputs {
@@ -193,6 +193,7 @@ func (o *output) binary() []byte {
 
 // label returns the n largest classes of each item as SCORE:CLASS:LABEL, as the classification extension writes them.
 func (v *version) label(scores predict.Array, n int) (texts []string, shape []int) {
+	texts = []string{}
 	items := scores.Shape[0]
 	size := len(scores.Values) / items
 	n = min(n, size)

@@ -107,6 +107,9 @@ func (in *requestInput) read(binary []byte) (t tensor, rest []byte, err error) {
 		return t, nil, err
 	}
 	t.name = in.Name
+	if in.Shape == nil {
+		return t, nil, badf("it has no shape")
+	}
 	count, err := t.setShape(in.Shape)
 	if err != nil {
 		return t, nil, err
@@ -119,7 +122,7 @@ func (in *requestInput) read(binary []byte) (t tensor, rest []byte, err error) {
 		t.elements, err = parseTexts(in.Data, count)
 		return t, binary, err
 	case size == nil:
-		t.values, err = d.parseData(in.Data, count)
+		t.values, err = d.parseData(in.Data, t.shape, count)
 		return t, binary, err
 	case in.Data != nil:
 		return t, nil, badf("it has both data and a binary_data_size")

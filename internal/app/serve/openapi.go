@@ -29,7 +29,7 @@ func document(list []route) []byte {
 		"openapi": "3.1.0",
 		"info": jsonObject{
 			"title": "swcaffe serve", "version": build.Read().Version,
-			"description": "Trained nets by the Open Inference Protocol. A server that is open to other computers may need a token.",
+			"description": "Trained nets by the Open Inference Protocol. A server may need a token.",
 		},
 		"paths":    paths,
 		"security": []jsonObject{{}, {"token": []string{}}},

@@ -23,7 +23,7 @@ type query struct {
 	threshold float64
 }
 
-// queryJSON is a query in JSON, of which each call has its part; formOfImage is one in a form.
+// queryJSON is a query in JSON, of which each call has its part, as it has of one in a form.
 type (
 	queryJSON struct {
 		Image     string   `json:"image"` // base64
@@ -38,24 +38,36 @@ type (
 		Image     string   `json:"image"`
 		Threshold *float64 `json:"threshold"`
 	}
-	formOfImage struct {
+	labelForm struct {
 		Image []byte `json:"image"`
+		Top   *int   `json:"top"`
+	}
+	boxForm struct {
+		Image     []byte   `json:"image"`
+		Threshold *float64 `json:"threshold"`
 	}
 )
 
 // readQuery reads the image of a request: the body itself, the file of a form, or base64 in JSON. known are the call's parameters.
 func readQuery(r *http.Request, known []field) (q query, err error) {
 	q = query{top: 5, threshold: 0.5}
-	if err := q.readParameters(r.URL.RawQuery, known); err != nil {
-		return q, err
+	given, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return q, badf("the parameters %q: %w", r.URL.RawQuery, err)
 	}
 	kind, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch kind {
-	case "multipart/form-data":
-		q.file, err = onlyFile(r, params["boundary"])
-	case "application/json":
+	isForm := kind == "multipart/form-data"
+	if isForm {
+		q.file, err = readForm(r, params["boundary"], given)
+	}
+	if err == nil {
+		err = q.readParameters(given, known)
+	}
+	switch {
+	case err != nil:
+	case kind == "application/json":
 		err = q.readJSON(r, known)
-	default:
+	case !isForm:
 		q.file, err = readBody(r)
 	}
 	switch {
@@ -71,23 +83,23 @@ func readQuery(r *http.Request, known []field) (q query, err error) {
 	return q, nil
 }
 
-// readParameters reads the parameters behind an address, which must be known.
-func (q *query) readParameters(text string, known []field) error {
-	given, err := url.ParseQuery(text)
-	if err != nil {
-		return badf("the parameters %q: %w", text, err)
-	}
+// readParameters reads the parameters behind an address and those of a form, which must be known.
+func (q *query) readParameters(given url.Values, known []field) error {
 	if err := checkNames("parameter", slices.Sorted(maps.Keys(given)), known); err != nil {
 		return err
 	}
-	if text := given.Get("top"); text != "" {
-		if q.top, err = strconv.Atoi(text); err != nil {
-			return badf("top=%s is no number", text)
+	for name, list := range given {
+		if len(list) > 1 {
+			return badf("the parameter %s is given %d times", name, len(list))
 		}
-	}
-	if text := given.Get("threshold"); text != "" {
-		if q.threshold, err = strconv.ParseFloat(text, 64); err != nil {
-			return badf("threshold=%s is no number", text)
+		var err error
+		if name == "top" {
+			q.top, err = strconv.Atoi(list[0])
+		} else {
+			q.threshold, err = strconv.ParseFloat(list[0], 64)
+		}
+		if err != nil {
+			return badf("%s=%s is no number", name, list[0])
 		}
 	}
 	return nil
@@ -107,8 +119,8 @@ func checkNames(kind string, names []string, known []field) error {
 	return nil
 }
 
-// onlyFile returns the part of a form that has a file name. The answer is for one image, so a second one is an error.
-func onlyFile(r *http.Request, boundary string) (only []byte, err error) {
+// readForm returns the part of a form that has a file name, and adds the other parts to the parameters. The answer is for one image, so a second one is an error.
+func readForm(r *http.Request, boundary string, given url.Values) (only []byte, err error) {
 	parts := multipart.NewReader(r.Body, boundary)
 	for found := false; ; {
 		p, err := parts.NextPart()
@@ -117,21 +129,19 @@ func onlyFile(r *http.Request, boundary string) (only []byte, err error) {
 			return only, nil
 		case err == io.EOF:
 			return nil, badf("the form has no file; curl -F image=@FILE sends one")
-		case err != nil && statusOf(err) == http.StatusRequestEntityTooLarge:
-			return nil, err
 		case err != nil:
 			return nil, badf("the form: %w", err)
-		case p.FileName() == "":
-			continue
-		case found:
+		case found && p.FileName() != "":
 			return nil, badf("the form has several files, one image is expected; the call infer takes several, as elements of a BYTES input")
 		}
-		found = true
-		switch only, err = io.ReadAll(p); {
-		case err != nil && statusOf(err) == http.StatusRequestEntityTooLarge:
-			return nil, err
+		content, err := io.ReadAll(p)
+		switch {
 		case err != nil:
-			return nil, badf("the form's file: %w", err)
+			return nil, badf("the form's part %q: %w", p.FormName(), err)
+		case p.FileName() != "":
+			only, found = content, true
+		default:
+			given.Add(p.FormName(), string(content))
 		}
 	}
 }

@@ -31,12 +31,16 @@ type field struct{ name, in, kind, about string }
 
 func jsonOf(value any) []content { return []content{{"application/json", value}} }
 
-// The contents of calls with an image.
+// imageContents are the bodies of a call with an image: a file, a form, or JSON.
+func imageContents(form, text any) []content {
+	return []content{{"image/jpeg", nil}, {"image/png", nil}, {"multipart/form-data", form}, {"application/json", text}}
+}
+
+// The fields of calls.
 var (
-	imageContents = []content{{"image/jpeg", nil}, {"image/png", nil}, {"multipart/form-data", formOfImage{}}}
-	inferHeader   = field{headerLength, "header", "integer", "the length of the JSON, if binary tensors follow it"}
-	labelFields   = []field{{"top", "query", "integer", "how many classes are wanted (5)"}}
-	boxFields     = []field{{"threshold", "query", "number", "the lowest score of an object that is wanted (0.5)"}}
+	inferHeader = field{headerLength, "header", "integer", "the length of the JSON, if binary tensors follow it"}
+	labelFields = []field{{"top", "query", "integer", "how many classes are wanted (5)"}}
+	boxFields   = []field{{"threshold", "query", "number", "the lowest score of an object that is wanted (0.5)"}}
 )
 
 // table lists the calls of the protocol and of its model repository extension, our own, and the files of the page.
@@ -62,8 +66,8 @@ func (s *Server) table() []route {
 				[]content{{"application/json", inferRequest{}}, {"application/octet-stream", nil}}, []content{{"application/json", inferResponse{}}, {"application/octet-stream", nil}}, false, s.onVersion(s.withBody(s.infer))})
 		for _, method := range []string{"POST", "PUT"} { // curl -T sends PUT
 			list = append(list,
-				route{method, model + "/classify", "the labels of an image", labelFields, append(imageContents[:3:3], content{"application/json", labelJSON{}}), jsonOf(labels{}), false, s.onVersion(s.withBody(s.classify))},
-				route{method, model + "/detect", "the objects in an image, with their boxes", boxFields, append(imageContents[:3:3], content{"application/json", boxJSON{}}), jsonOf(objects{}), false, s.onVersion(s.withBody(s.detect))})
+				route{method, model + "/classify", "the labels of an image", labelFields, imageContents(labelForm{}, labelJSON{}), jsonOf(labels{}), false, s.onVersion(s.withBody(s.classify))},
+				route{method, model + "/detect", "the objects in an image, with their boxes", boxFields, imageContents(boxForm{}, boxJSON{}), jsonOf(objects{}), false, s.onVersion(s.withBody(s.detect))})
 		}
 	}
 	return append(list, pageRoutes()...)
@@ -93,6 +97,10 @@ func (s *Server) routes() http.Handler {
 		}
 		if kind := r.Header.Get("Content-Type"); strings.HasPrefix(kind, grpcContent) {
 			refuse(w, r, failf(http.StatusUnsupportedMediaType, "%s over %s: gRPC is answered over HTTP/2, as %s or %[3]s+proto", kind, r.Proto, grpcContent))
+			return
+		}
+		if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") && r.ContentLength != 0 {
+			refuse(w, r, failf(http.StatusUnsupportedMediaType, "Content-Encoding %s: bodies must not be compressed", coding))
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -133,14 +141,14 @@ func (s *Server) withBody(f func(w http.ResponseWriter, r *http.Request, v *vers
 		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
 		defer cancel()
 		r = r.WithContext(ctx) // a copy: net/http looks at the body of its own
-		r.Body = http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)
+		r.Body = arriving{http.MaxBytesReader(w, r.Body, s.cfg.MaxBody), r}
 		release, err := s.admit(r, v)
 		if err != nil {
 			if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 				return err // the client waits for leave to send the body
 			}
 			if _, lost := io.Copy(io.Discard, r.Body); lost != nil {
-				return bodyError(lost)
+				return lost
 			}
 			return err
 		}
@@ -261,9 +269,9 @@ func writeReady(w http.ResponseWriter, ready bool) {
 
 // readControl reads the body of a call of the repository, which may be empty.
 func readControl(w http.ResponseWriter, r *http.Request, into any) error {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxControl))
+	text, err := io.ReadAll(arriving{http.MaxBytesReader(w, r.Body, maxControl), r})
 	if err != nil {
-		return bodyError(err)
+		return err
 	}
 	if len(text) == 0 {
 		return nil

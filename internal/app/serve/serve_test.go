@@ -243,7 +243,7 @@ func TestRandomRequests(t *testing.T) {
 			}
 			input["data"] = words
 		} else {
-			input["data"] = slices.Collect(slices.Chunk(x, values))
+			input["data"] = nested(x, 3, 4, 5)
 		}
 		text, _ := json.Marshal(request)
 		status, h, body := call(t, "POST", url+"/v2/models/m/infer", append(text, tail...), headerLength+": "+strconv.Itoa(len(text)))
@@ -254,6 +254,22 @@ func TestRandomRequests(t *testing.T) {
 			t.Fatalf("%s, %d items, binary %v: shape %v, %v, want %v", d.name, n, tail != nil, shape, got, want)
 		}
 	}
+}
+
+// nested puts values into lists in lists, of which the inner ones have the lengths.
+func nested(x []float32, lengths ...int) any {
+	var list any = x
+	for _, n := range slices.Backward(lengths) {
+		switch l := list.(type) {
+		case []float32:
+			list = slices.Collect(slices.Chunk(l, n))
+		case [][]float32:
+			list = slices.Collect(slices.Chunk(l, n))
+		case [][][]float32:
+			list = slices.Collect(slices.Chunk(l, n))
+		}
+	}
+	return list
 }
 
 func jsonRequest(x []float32) []byte {
@@ -485,12 +501,12 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("%s: status %d, want %d: %s", path, status, want, body)
 		}
 	}
-	if status, _, body := call(t, "POST", url+"/v2/models/m/infer", nil, "Content-Encoding: gzip"); status != 415 {
+	if status, _, body := call(t, "POST", url+"/v2/models/m/infer", []byte("{}"), "Content-Encoding: gzip"); status != 415 {
 		t.Errorf("gzip: status %d: %s", status, body)
 	}
 }
 
-// TestGuard: pages of other sites cannot use the server, nor can clients of an open address without the token.
+// TestGuard: pages of other sites cannot use the server, nor can clients without the token if there is one.
 func TestGuard(t *testing.T) {
 	_, url := run(t, config(t))
 	for _, h := range []string{"Host: example.com", "Origin: http://example.com", "Origin: null", "Sec-Fetch-Site: cross-site"} {
@@ -511,8 +527,17 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s without the token: status %d", path, status)
 		}
 	}
-	if status, _, _ := call(t, "GET", url+"/v2", nil, "Authorization: Bearer secret"); status != 200 {
-		t.Errorf("with the token: status %d", status)
+	for _, h := range []string{"Authorization: Bearer secret", "Authorization: bearer secret"} {
+		if status, _, _ := call(t, "GET", url+"/v2", nil, h); status != 200 {
+			t.Errorf("%s: status %d", h, status)
+		}
+	}
+	cfg.Address = "127.0.0.1:0"
+	_, url = run(t, cfg)
+	for path, want := range map[string]int{"/v2": 401, "/models": 401, "/v2/health/live": 200, "/v2/health/ready": 200, "/": 200} {
+		if status, _, _ := call(t, "GET", url+path, nil); status != want {
+			t.Errorf("%s without the token, on this computer: status %d", path, status)
+		}
 	}
 }
 
@@ -558,13 +583,13 @@ func TestImages(t *testing.T) {
 	}
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
-	w.WriteField("note", "text")
+	w.WriteField("top", "2")
 	part, _ := w.CreateFormFile("image", "cat.png")
 	part.Write(file)
 	w.Close()
 	coded := base64.StdEncoding.EncodeToString(file)
 	for _, c := range []struct{ method, kind, body, query string }{
-		{"PUT", "", string(file), "?top=2"}, {"POST", "application/octet-stream", string(file), "?top=2"}, {"POST", w.FormDataContentType(), form.String(), "?top=2"},
+		{"PUT", "", string(file), "?top=2"}, {"POST", "application/octet-stream", string(file), "?top=2"}, {"POST", w.FormDataContentType(), form.String(), ""},
 		{"POST", "application/json", `{"image":"` + coded + `","top":2}`, ""},
 	} {
 		status, _, body := call(t, c.method, url+"/v2/models/m/classify"+c.query, []byte(c.body), "Content-Type: "+c.kind)

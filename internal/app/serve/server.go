@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -24,7 +23,7 @@ import (
 type Config struct {
 	Address string // host:port; port 0 takes a free one
 	GRPC    string // a second address, for clients of gRPC; "": none. Both addresses answer both protocols
-	Token   string // what requests need on addresses open to other computers, but for health; "": nothing
+	Token   string // what requests need, but for health; "": nothing
 
 	Cert, Key string // files of a certificate and its private key (PEM): clients connect by TLS; "": they do not
 
@@ -163,7 +162,7 @@ func (s *Server) closeListeners() {
 	}
 }
 
-// Load loads all models. The error joins those of the models that cannot be loaded; the others are served.
+// Load loads all models; once again, those that are new or have changed, and unloads those that are gone. The error joins those of the models that cannot be loaded; the others are served.
 func (s *Server) Load() error { return s.repository.loadAll() }
 
 // Ready reports whether some model can be used.
@@ -201,7 +200,7 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Close refuses new requests, ends those it has until ctx ends, and closes the models.
+// Close refuses new requests, ends those it has until ctx ends, and closes the models. It may be called during Load, and waits for no plan of a net that is being made.
 func (s *Server) Close(ctx context.Context) error {
 	s.stopping.Store(true)
 	s.drain()
@@ -214,7 +213,7 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// guard refuses requests of other sites' pages, and on an open address those without the token.
+// guard refuses requests of other sites' pages, and those without the token if there is one.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -224,7 +223,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			refuse(w, r, failf(http.StatusForbidden, "this server answers only to names of this computer, as localhost"))
 		case origin.IsLink(r) && !isPage(r) || origin.IsOther(r):
 			refuse(w, r, failf(http.StatusForbidden, "this request comes from a page of another site"))
-		case s.open && !s.public[r.URL.Path] && !isGRPCProbe(r.URL.Path) && !s.hasToken(r):
+		case s.cfg.Token != "" && !s.public[r.URL.Path] && !isGRPCProbe(r.URL.Path) && !origin.HasToken(r, s.cfg.Token):
 			refuse(w, r, failf(http.StatusUnauthorized, "this needs the token, as in the header Authorization: Bearer TOKEN"))
 		default:
 			next.ServeHTTP(w, r)
@@ -235,14 +234,6 @@ func (s *Server) guard(next http.Handler) http.Handler {
 // isGRPCProbe reports whether a call of gRPC is about the server's health, as probes ask without a token.
 func isGRPCProbe(path string) bool {
 	return strings.HasPrefix(path, serviceOf(healthName)) || path == serviceOf(inferenceName)+"ServerLive" || path == serviceOf(inferenceName)+"ServerReady"
-}
-
-func (s *Server) hasToken(r *http.Request) bool {
-	if s.cfg.Token == "" {
-		return true
-	}
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(s.cfg.Token)) == 1
 }
 
 // refuse answers with an error as the request's protocol has it.

@@ -5,6 +5,7 @@
 package origin
 
 import (
+	"crypto/subtle"
 	"net"
 	"net/http"
 	"net/netip"
@@ -41,4 +42,10 @@ func IsLink(r *http.Request) bool {
 		return false
 	}
 	return true
+}
+
+// HasToken reports whether a request has a token in its Authorization header, as Bearer TOKEN. The scheme may be in any case.
+func HasToken(r *http.Request, token string) bool {
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimLeft(given, " ")), []byte(token)) == 1
 }

@@ -36,3 +36,15 @@ func TestOtherSites(t *testing.T) {
 		}
 	}
 }
+
+func TestHasToken(t *testing.T) {
+	for header, want := range map[string]bool{
+		"Bearer secret": true, "bearer secret": true, "BEARER  secret": true, "Bearer secrets": false, "Bearer": false, "": false, "Basic secret": false, "Bearersecret": false, "secret": false,
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Authorization", header)
+		if HasToken(r, "secret") != want {
+			t.Errorf("%q: the token is there: %v", header, !want)
+		}
+	}
+}
