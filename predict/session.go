@@ -140,6 +140,16 @@ func (s *Session) Run(ctx context.Context, inputs ...Array) ([]Array, error) {
 	return s.outs, nil
 }
 
+// Plan plans the net for a number of items, and runs nothing. It tells whether the net can be planned.
+func (s *Session) Plan(items int) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	_, err := s.planFor(items)
+	return err
+}
+
 // Prepare plans the net for a number of items, and makes what the plan keeps, as packed weights, in a run of zeros, which no later run of that size waits for then. A net whose layers
 // have effects (Model.Continues) does not run.
 func (s *Session) Prepare(items int) error {

@@ -7,8 +7,10 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/swcaffe/swcaffe/internal/testkit/alloctest"
@@ -278,5 +280,21 @@ func TestNaN(t *testing.T) {
 	nan = slices.Repeat(nan[:1], m.itemSize())
 	if _, err := s.Detect(context.Background(), 0, &Item{Values: nan, Height: 4, Width: 4}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPlan: a session plans the net for a number of items without a run, and later calls find that plan.
+func TestPlan(t *testing.T) {
+	s := session(t, load(t, Options{Net: write(t, "n.prototxt", laterNet)}), 1)
+	if err := s.Plan(0); err == nil || !strings.Contains(err.Error(), "0 items") {
+		t.Errorf("for no items: %v", err)
+	}
+	ran := false
+	s.Observe(func(string, string, time.Time) { ran = true })
+	if err := s.Plan(2); err != nil || len(s.plans) != 1 || ran {
+		t.Errorf("%v, %d plans, a layer ran: %v", err, len(s.plans), ran)
+	}
+	if err := s.Prepare(2); err != nil || len(s.plans) != 1 || !ran {
+		t.Errorf("prepared: %v, %d plans, a layer ran: %v", err, len(s.plans), ran)
 	}
 }

@@ -128,10 +128,12 @@ func meanfile(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// waitFor waits until a file is there.
+// waitFor waits until a file is there, and has a text if one is given: "waitfor FILE [TEXT]".
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	if !comes(func() bool { return exists(ts.MkAbs(args[0])) }) {
-		ts.Fatalf("%s did not appear", args[0])
+	if !comes(func() bool {
+		return exists(ts.MkAbs(args[0])) && (len(args) < 2 || strings.Contains(ts.ReadFile(args[0]), args[1]))
+	}) {
+		ts.Fatalf("%s did not appear", strings.Join(args, ": "))
 	}
 }
 

@@ -36,7 +36,8 @@ of that one). Several models need a -name each.
 labels.txt and train_val.prototxt, which says how images become input. VERSION is a number; requests that name none get the highest. A model that
 cannot be loaded is named in the log, and the others are served. The call load takes in changed files; requests under way end with the old version.
 
-An interrupt (Ctrl-C) or SIGTERM ends the command after the requests that it has; a second one ends it at once.`,
+An interrupt (Ctrl-C) or SIGTERM ends the command after the requests that it has; a second one ends it at once. SIGHUP loads what is new or has changed
+in the folder of -repository, and unloads what is gone.`,
 	Do: cli.With(serveFlags, serveModels),
 }
 
@@ -44,11 +45,14 @@ func serveFlags(fs *flag.FlagSet, o *serveOptions) {
 	cli.FuncVar(fs, o.begin, "model", "the net definition `FILE` for deployment (prototxt); the flags of this model follow it", cli.Prototxt)
 	cli.StringVar(fs, &o.weights, "weights", "", "trained weights: .caffemodel `FILES`, separated by commas", cli.Weights)
 	cli.StringVar(fs, &o.labels, "labels", "", "the `FILE` of labels: one a line, or SSD's LabelMap", cli.AnyFile)
-	fs.StringVar(&o.name, "name", "", "the `NAME` of the model in requests (default: model)")
+	fs.Func("name", "the `NAME` of the model in requests (default: model)", func(name string) error {
+		o.name = name
+		return serve.CheckName(name)
+	})
 	cli.StringVar(fs, &o.repository, "repository", "", "the `FOLDER` of models, in the place of -model", cli.Folder)
 	fs.StringVar(&o.http, "http", "127.0.0.1:8000", "the `ADDRESS` to answer at; port 0 takes a free one")
 	fs.StringVar(&o.grpc, "grpc", "", "a second `ADDRESS` to answer at, for clients of gRPC, as 127.0.0.1:8001")
-	fs.StringVar(&o.token, "token", "", "the `WORD` that requests need on addresses open to other computers (default: the environment variable "+cli.HTTPTokenVariable+")")
+	fs.StringVar(&o.token, "token", "", "the `WORD` that requests need, but for those about health (default: the environment variable "+cli.HTTPTokenVariable+")")
 	cli.StringVar(fs, &o.cert, "tls_cert", "", "the `FILE` of the certificate (PEM, with those between it and its root): clients connect by TLS", cli.AnyFile)
 	cli.StringVar(fs, &o.key, "tls_key", "", "the `FILE` of the certificate's private key (PEM)", cli.AnyFile)
 	fs.IntVar(&o.batch, "batch", 8, "the most items of a run; runs have 1, 2, 4 ... items up to it")
@@ -139,8 +143,16 @@ func (o *serveOptions) check() error {
 	if err := o.checkModels(); err != nil {
 		return err
 	}
-	if o.delay < 0 || o.timeout <= 0 || o.headerTime <= 0 || o.idleTime <= 0 {
-		return cli.Usagef("-batch_delay %v, -timeout %v, -header_time %v and -idle_time %v: times must be positive", o.delay, o.timeout, o.headerTime, o.idleTime)
+	if o.delay < 0 {
+		return cli.Usagef("-batch_delay %v: it must be at least 0s", o.delay)
+	}
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+	}{{"timeout", o.timeout}, {"header_time", o.headerTime}, {"idle_time", o.idleTime}} {
+		if d.value <= 0 {
+			return cli.Usagef("-%s %v: it must be more than 0s", d.flag, d.value)
+		}
 	}
 	if (o.cert == "") != (o.key == "") {
 		return cli.Usagef("-tls_cert and -tls_key: a certificate and its key are needed, or neither")
@@ -214,6 +226,9 @@ func serveModels(e *cli.Env, o *serveOptions) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	cfg, err := o.config(e)
 	if err != nil {
 		return err
@@ -227,10 +242,18 @@ func serveModels(e *cli.Env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
+	ended, loaded := make(chan error, 1), make(chan error, 1)
 	go func() { ended <- server.Serve() }()
-	if err = server.Load(); err == nil || o.repository != "" && server.Ready() {
-		err = o.until(ctx, e, server, err, ended)
+	go func() { loaded <- server.Load() }()
+	select {
+	case err = <-loaded:
+		if err == nil || o.repository != "" && server.Ready() {
+			o.welcome(e, server, err)
+			err = o.until(ctx, e, server, hangups, ended)
+		}
+	case err = <-ended:
+	case <-ctx.Done():
+		e.Log.Info("Stopping before the models are loaded")
 	}
 	stop() // a second signal ends the process
 	patience, cancel := context.WithTimeout(context.Background(), o.timeout)
@@ -238,21 +261,44 @@ func serveModels(e *cli.Env, o *serveOptions) error {
 	return errors.Join(err, server.Close(patience))
 }
 
-// until says where the server is and which models failed, and waits for a signal or the server's end.
-func (o *serveOptions) until(ctx context.Context, e *cli.Env, server *serve.Server, failed error, ended chan error) error {
-	if failed != nil {
+// welcome says where the server is and which models failed.
+func (o *serveOptions) welcome(e *cli.Env, server *serve.Server, failed error) {
+	switch {
+	case failed != nil:
 		e.Log.Errorf("Some models are not served: %v", failed)
+	case !server.Ready():
+		e.Log.Warnf("-repository %s has no models; SIGHUP and the call load take in those that come", o.repository)
 	}
 	also := ""
 	if o.grpc != "" {
 		also = " and, for gRPC, " + server.GRPC()
 	}
 	e.Log.Infof("Ready; the server: %s%s", server.URL(), also)
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		e.Log.Info("Stopping: requests under way are answered, new ones are refused")
-		return nil
+}
+
+// until waits for a signal that ends the server, or for its end.
+func (o *serveOptions) until(ctx context.Context, e *cli.Env, server *serve.Server, hangups <-chan os.Signal, ended chan error) error {
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-hangups:
+			go o.reload(e, server)
+		case <-ctx.Done():
+			e.Log.Info("Stopping: requests under way are answered, new ones are refused")
+			return nil
+		}
 	}
+}
+
+// reload is what SIGHUP does.
+func (o *serveOptions) reload(e *cli.Env, server *serve.Server) {
+	if o.repository == "" {
+		e.Log.Info("SIGHUP: there is nothing to reload without -repository")
+		return
+	}
+	if err := server.Load(); err != nil {
+		e.Log.Errorf("SIGHUP: some models are not loaded: %v", err)
+	}
+	e.Log.Infof("SIGHUP: -repository %s was read again", o.repository)
 }

@@ -10,7 +10,7 @@
 //	runner.go      a run
 //	fault.go       panics and too little memory in a run
 //	datatype.go    the protocol's number types, in JSON and in binary
-//	body.go        memory of bodies
+//	body.go        memory of bodies, errors of reading them
 //	message.go     requests and responses of infer
 //	contents.go    gRPC's typed contents of tensors
 //	infer.go       the call infer

@@ -37,9 +37,15 @@ func scanFolder(folder string) (list []Source, err error) {
 		}
 		count := len(list)
 		for _, v := range versions {
-			if n, err := strconv.ParseUint(v.Name(), 10, 63); err == nil && n > 0 && v.Name()[0] != '0' && isFolder(filepath.Join(path, v.Name())) {
-				list = append(list, readVersion(path, m.Name(), v.Name()))
+			at := filepath.Join(path, v.Name())
+			if strings.Trim(v.Name(), "0123456789") != "" || !isFolder(at) {
+				continue
 			}
+			if _, err := strconv.ParseUint(v.Name(), 10, 63); err != nil || v.Name()[0] == '0' {
+				list = append(list, Source{Name: m.Name(), Version: v.Name(), err: fmt.Errorf("%s: a version is a number from 1 to 2^63-1 without zeros before it", at)})
+				continue
+			}
+			list = append(list, readVersion(path, m.Name(), v.Name()))
 		}
 		if len(list) == count {
 			list = append(list, Source{Name: m.Name(), err: fmt.Errorf("%s: there is no folder of a version, whose name is a number from 1 on", path)})
@@ -84,7 +90,7 @@ func readVersion(model, name, number string) Source {
 		nets = []string{deploy}
 	}
 	if len(nets) != 1 || len(weights) != 1 {
-		s.err = fmt.Errorf("%s: it has %d nets (.prototxt) and %d files of weights (.caffemodel, .h5); one of each is needed, or a %s", folder, len(nets), len(weights), deployFile)
+		s.err = fmt.Errorf("%s: it has %s (.prototxt) and %s (.caffemodel, .h5); one of each is needed, or several nets of which one is %s", folder, listed("net", "nets", nets), listed("file of weights", "files of weights", weights), deployFile)
 		return s
 	}
 	s.Options.Net, s.Options.Weights = nets[0], weights[0]
@@ -95,6 +101,21 @@ func readVersion(model, name, number string) Source {
 		}
 	}
 	return s
+}
+
+// listed says how many files of a kind there are, and which if they are several.
+func listed(one, several string, paths []string) string {
+	switch len(paths) {
+	case 0:
+		return "no " + one
+	case 1:
+		return "one " + one
+	}
+	var list []string
+	for _, p := range paths {
+		list = append(list, filepath.Base(p))
+	}
+	return fmt.Sprintf("%d %s: %s", len(paths), several, strings.Join(list, ", "))
 }
 
 // The names of files in a version's folder.

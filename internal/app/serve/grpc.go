@@ -148,7 +148,7 @@ func (g grpcCalls) repositoryIndex(_ context.Context, r *inferencepb.RepositoryI
 
 func (g grpcCalls) repositoryModelLoad(_ context.Context, r *inferencepb.RepositoryModelLoadRequest) (*inferencepb.RepositoryModelLoadResponse, error) {
 	name := modelOf(r.ModelName, r.RepositoryName)
-	if err := control(name, r.Parameters, g.repository.load); err != nil {
+	if err := control(name, r.Parameters, g.repository.loadLogged); err != nil {
 		return nil, err
 	}
 	return &inferencepb.RepositoryModelLoadResponse{ModelName: name, IsLoaded: true}, nil

@@ -76,6 +76,13 @@ func (q *queue) wait(deadline <-chan time.Time) *job {
 	}
 }
 
+// over reports whether the queue is closed and empty.
+func (q *queue) over() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed && len(q.jobs) == 0
+}
+
 func (q *queue) size() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

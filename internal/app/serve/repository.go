@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/swcaffe/swcaffe/internal/base/relay"
@@ -23,6 +25,7 @@ type repository struct {
 
 	mu       sync.RWMutex
 	models   map[string]*entry
+	closed   bool
 	changed  chan struct{} // closed, and another one made, when a model's versions have been exchanged
 	retiring sync.WaitGroup
 }
@@ -42,7 +45,7 @@ func (r *repository) sources() ([]Source, error) {
 	return scanFolder(r.cfg.Folder)
 }
 
-// loadAll loads all models. The error joins those of the models that cannot be loaded.
+// loadAll loads all models, and unloads those that are gone. The error joins those of the models that cannot be loaded.
 func (r *repository) loadAll() error {
 	all, err := r.sources()
 	if err != nil {
@@ -53,6 +56,7 @@ func (r *repository) loadAll() error {
 		models = append(models, s.Name)
 	}
 	models = slices.Compact(models)
+	r.forget(models)
 	if r.cfg.Cores == 0 && r.cfg.AllCores > 0 {
 		r.cfg.Cores = max(1, r.cfg.AllCores/max(1, len(models)))
 	}
@@ -61,6 +65,29 @@ func (r *repository) loadAll() error {
 		errs = append(errs, r.load(name))
 	}
 	return errors.Join(errs...)
+}
+
+// forget unloads the models that are none of a list.
+func (r *repository) forget(known []string) {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	r.mu.RLock()
+	gone := maps.Clone(r.models)
+	r.mu.RUnlock()
+	for name := range gone {
+		if !slices.Contains(known, name) {
+			r.exchange(name, &entry{})
+		}
+	}
+}
+
+// loadLogged is load for a client: a model that cannot be loaded is named in the log.
+func (r *repository) loadLogged(name string) error {
+	err := r.load(name)
+	if err != nil && !isFault(err) && statusOf(err) != http.StatusNotFound {
+		r.cfg.Errorf("%v", err)
+	}
+	return err
 }
 
 // load loads the versions of a model whose files are new or have changed, and unloads those whose files are gone. Requests find the old version of a number until
@@ -104,14 +131,29 @@ func (r *repository) load(name string) error {
 	return errors.Join(errs...)
 }
 
+// CheckName returns an error for a name that no model may have: it stands in paths of requests, in JSON and in the log.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the name is empty")
+	case !utf8.ValidString(name):
+		return errors.New("the name is not UTF-8, as JSON, gRPC and metrics want it")
+	case name[0] == '.':
+		return errors.New("the name begins with a dot, as hidden folders do")
+	case strings.ContainsFunc(name, func(c rune) bool { return c == '/' || unicode.IsControl(c) }):
+		return errors.New("the name has a slash or a control character, which paths of requests and the log cannot have")
+	}
+	return nil
+}
+
 // open loads a version. alone: no other one of its number answers meanwhile.
 func (r *repository) open(s Source, alone bool) (v *version, err error) {
 	what := fmt.Sprintf("model %q, version %s", s.Name, cmp.Or(s.Version, "none"))
 	if s.err != nil {
 		return nil, fmt.Errorf("%s: %w", what, s.err)
 	}
-	if !utf8.ValidString(s.Name) {
-		return nil, fmt.Errorf("%s: the name is not UTF-8, as JSON, gRPC and metrics want it", what)
+	if err := CheckName(s.Name); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	err = relay.Error(func() error {
 		m, err := r.cfg.Load(s.Options)
@@ -151,18 +193,30 @@ func (r *repository) unload(name string) error {
 // exchange puts an entry into the place of a model's, and retires the versions that it does not have.
 func (r *repository) exchange(name string, made *entry) {
 	r.mu.Lock()
-	old := r.models[name]
+	defer r.mu.Unlock()
+	if r.closed {
+		for _, v := range made.serving {
+			go v.retire()
+		}
+		return
+	}
+	old := cmp.Or(r.models[name], &entry{})
 	r.models[name] = made
 	close(r.changed)
 	r.changed = make(chan struct{})
-	r.mu.Unlock()
-	if old == nil {
-		return
-	}
 	for number, v := range old.serving {
 		if made.serving[number] != v {
-			r.retiring.Go(v.retire)
+			r.retire(v)
 		}
+	}
+}
+
+// retire retires a version. close waits for its end unless it is making plans.
+func (r *repository) retire(v *version) {
+	if v.plans() {
+		go v.retire()
+	} else {
+		r.retiring.Go(v.retire)
 	}
 }
 
@@ -297,18 +351,15 @@ func (r *repository) index(ready bool) ([]indexed, error) {
 	return list, nil
 }
 
-// close retires all versions and waits for their end.
+// close retires all versions, also those that are loaded meanwhile. It waits for their end, but for no plan that is being made: nobody waits for a run with it.
 func (r *repository) close() {
-	r.loading.Lock()
-	defer r.loading.Unlock()
-	r.mu.RLock()
-	var loaded []string
-	for name := range r.models {
-		loaded = append(loaded, name)
+	r.mu.Lock()
+	for _, e := range r.models {
+		for _, v := range e.serving {
+			r.retire(v)
+		}
 	}
-	r.mu.RUnlock()
-	for _, name := range loaded {
-		r.exchange(name, &entry{})
-	}
+	r.closed, r.models = true, map[string]*entry{}
+	r.mu.Unlock()
 	r.retiring.Wait()
 }

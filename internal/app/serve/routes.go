@@ -52,7 +52,7 @@ func (s *Server) table() []route {
 		{"GET", "/v2", "the server", nil, nil, jsonOf(aboutServer{}), false, s.about},
 		{"GET", "/v2/", "the server", nil, nil, jsonOf(aboutServer{}), false, s.about},
 		{"POST", "/v2/repository/index", "all models and versions, with the reason where one is not ready", nil, jsonOf(indexRequest{}), jsonOf([]indexed{}), false, answering(s.index)},
-		{"POST", "/v2/repository/models/{model}/load", "takes in new and changed files of a model", nil, jsonOf(controlRequest{}), none, false, controlling(s.repository.load)},
+		{"POST", "/v2/repository/models/{model}/load", "takes in new and changed files of a model", nil, jsonOf(controlRequest{}), none, false, controlling(s.repository.loadLogged)},
 		{"POST", "/v2/repository/models/{model}/unload", "ends a model", nil, jsonOf(controlRequest{}), none, false, controlling(s.repository.unload)},
 		{"GET", "/metrics", "Prometheus's metrics", nil, nil, []content{{"text/plain", nil}}, false, s.metrics.handler().ServeHTTP},
 		{"GET", "/models", "the versions that are ready, with what they answer images with", nil, nil, jsonOf([]ready{}), false, answering(s.ready)},

@@ -24,6 +24,14 @@ type runner struct {
 // planned reports whether the session has all plans.
 func (r *runner) planned() bool { return r.session != nil && r.plans == len(r.v.sizes()) }
 
+// try plans the net for one item, of which plan makes the rest.
+func (r *runner) try() error {
+	if err := r.session.Plan(r.v.sizes()[0]); err != nil {
+		return fmt.Errorf("planning the net: %w", err)
+	}
+	return nil
+}
+
 // plan makes the session, or its next plan.
 func (r *runner) plan() error {
 	if r.session == nil {

@@ -39,14 +39,15 @@ type version struct {
 	wide    *runner       // with all cores
 	runners []*runner     // one for each worker
 	workers sync.WaitGroup
+	once    sync.Once // of retire
 }
 
 // errFull refuses a request at once.
 var errFull = &failure{http.StatusTooManyRequests, errors.New("the model's queue is full; try again later")}
 
-// start plans the net and starts the version's goroutines. If no other version answers meanwhile, a session is enough for the beginning: the plans are made while
-// requests come, which wait for the first one and are answered with those that are there. Of a net whose requests run one by one, the session also plans the prototxt's shapes, the only ones
-// that are known, so that the version is not ready if that fails.
+// start plans the net and starts the version's goroutines. A net that cannot be planned is an error. If no other version answers meanwhile, a session that is planned for one item is enough
+// for the beginning: weights are packed, and the other plans made, while requests come, which are answered with the plans that are there. Of a net whose requests run one by one, the session plans the
+// prototxt's shapes, the only ones that are known.
 func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alone bool) (*version, error) {
 	v := &version{
 		name: name, number: number, model: m, batch: m.Batch(), joins: m.Joins() == nil, maxPixels: cfg.MaxPixels, delay: cfg.Delay, meter: meter, trace: cfg.Trace, errorf: cfg.Errorf,
@@ -67,7 +68,11 @@ func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alo
 		if r.session != nil {
 			continue // the only one has all cores
 		}
-		if err := r.renew(alone && v.joins); err != nil {
+		err := r.renew(alone && v.joins)
+		if err == nil && !r.planned() {
+			err = r.try()
+		}
+		if err != nil {
 			v.end()
 			return nil, err
 		}
@@ -83,10 +88,10 @@ func start(name, number string, m *predict.Model, cfg *Config, meter *meter, alo
 	return v, nil
 }
 
-// begin makes the plans that start has not made, in turns with runs, which have all cores meanwhile.
+// begin makes the plans that start has not made, in turns with runs, which have all cores meanwhile. A version that is retired needs no more.
 func (v *version) begin() {
 	for _, r := range append([]*runner{v.wide}, v.runners...) {
-		for !r.planned() {
+		for !r.planned() && !v.queue.over() {
 			if v.next != nil || v.queue.size() > 0 {
 				if jobs, wide, ok := v.take(); ok {
 					v.wide.run(jobs)
@@ -151,8 +156,20 @@ func (v *version) submit(j *job) error {
 
 // retire ends the version after the requests that found it. Nobody may find it any more.
 func (v *version) retire() {
-	v.users.Wait()
-	v.queue.close()
-	v.workers.Wait()
-	v.end()
+	v.once.Do(func() {
+		v.users.Wait()
+		v.queue.close()
+		v.workers.Wait()
+		v.end()
+	})
+}
+
+// plans reports whether plans are still being made.
+func (v *version) plans() bool {
+	select {
+	case <-v.begun:
+		return false
+	default:
+		return true
+	}
 }
