@@ -154,7 +154,7 @@ func planProduct(p *conv.Problem, in, out tensor.Images, packing factors.Packing
 	v.spans = tensor.NewSpans(p.Shape.N, in.Pixels(), max(unit, spec.LDMBytes/2/4/shape.BlockLanes/held), unit, groups)
 	v.parts = parts(v.panels(), v.spans.Count(), spec.CoreGroups)
 	inPlace := v.asStored || !packing.Rounded() && in.Direct()
-	v.byPanels = inPlace && (p.Shape.N < spec.CoreGroups || v.all() > p.Shape.N*in.Pixels()*in.Channels)
+	v.byPanels = inPlace && v.all() > p.Shape.N*in.Pixels()*in.Channels
 	return v
 }
 
