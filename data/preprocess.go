@@ -146,15 +146,23 @@ func (p *Preprocessor) Crops() bool {
 	return p.transformer.cropHeight > 0 || p.decoder.Augmenter != nil && !p.decoder.Augmenter.Warps()
 }
 
+// checkMeanValues returns an error for a mean without a value.
+func checkMeanValues(values []float32) error {
+	for i, v := range values {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return fmt.Errorf("mean value %d is %g, not a finite number", i, v)
+		}
+	}
+	return nil
+}
+
 // SetMean replaces the mean: one value, or one for each channel.
 func (p *Preprocessor) SetMean(values []float32) error {
 	if n := len(values); n > 1 && n != p.shape[0] {
 		return fmt.Errorf("there are %d mean values, but the net's input has %d channels", n, p.shape[0])
 	}
-	for i, v := range values {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("mean value %d is %g, not a finite number", i, v)
-		}
+	if err := checkMeanValues(values); err != nil {
+		return err
 	}
 	t := p.transformer
 	t.mean, t.meanFile, t.meanValue = nil, "", values

@@ -73,6 +73,9 @@ func NewImageTransformer(p *caffepb.TransformationParameter, phase caffepb.Phase
 		}
 		t.cropHeight, t.cropWidth = h, w
 	}
+	if err := checkMeanValues(t.meanValue); err != nil {
+		return nil, fmt.Errorf("transform_param: %w", err)
+	}
 	switch {
 	case p.GetForceColor() && p.GetForceGray():
 		return nil, errors.New("transform_param: force_color and force_gray cannot both be set")

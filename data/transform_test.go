@@ -178,6 +178,7 @@ func TestTransformErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"crop_size: 8", "crop_size 8 is larger than the data: height 7, width 6"},
 		{"crop_size: 7", "crop_size 7 is larger than the data: height 7, width 6"},
+		{"mean_value: nan", "mean value 0 is NaN, not a finite number"},
 		{"mean_value: 1 mean_value: 2", "2 times mean_value for data of 3 channels"},
 		{fmt.Sprintf("mean_file: %q", wrong), "channels 3, height 4, width 4, the data has channels 3, height 7, width 6"},
 		{fmt.Sprintf("mean_file: %q", deep), "is not 1 x channels x height x width"},

@@ -79,8 +79,11 @@ func (n *Net) checkItems(d *node) error {
 	return nil
 }
 
-// asLong reports whether a top has the extent of axis 0 of a bottom with items, or the layer has no bottoms.
+// asLong reports whether a top has the extent of axis 0 of a bottom with items, or the layer has no bottoms. A single value is taken for the loss of all items, also of one.
 func (n *Net) asLong(d *node, top *blob.Blob) bool {
+	if top.Count() == 1 {
+		return false
+	}
 	for i, b := range d.Bottoms {
 		if n.items[d.BottomIDs[i]] && b.NumAxes() > 0 && b.Dim(0) == top.Dim(0) {
 			return true

@@ -38,7 +38,7 @@ func (v *Solver) keepOwn(base string) error {
 // plansSnapshot reports whether all workers write a snapshot after an iteration unless something stops them before.
 func (v *Solver) plansSnapshot(iter int) bool {
 	every := int(v.param.GetSnapshot())
-	return iter == int(v.param.GetMaxIter()) || every > 0 && iter%every == 0
+	return iter == int(v.param.GetMaxIter()) || every > 0 && iter > 0 && iter%every == 0
 }
 
 // sign records which run and which worker a worker's state belongs to.

@@ -163,7 +163,7 @@ func (s *syncElastic) keep() *caffepb.WorkerState {
 	return w
 }
 
-// allKept implements individual.
+// inStep implements individual.
 func (s *syncElastic) inStep() bool { return true }
 
 // allKept implements individual.

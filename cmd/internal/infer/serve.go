@@ -299,6 +299,7 @@ func (o *serveOptions) reload(e *cli.Env, server *serve.Server) {
 	}
 	if err := server.Load(); err != nil {
 		e.Log.Errorf("SIGHUP: some models are not loaded: %v", err)
+		return
 	}
 	e.Log.Infof("SIGHUP: -repository %s was read again", o.repository)
 }

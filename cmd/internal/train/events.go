@@ -35,7 +35,7 @@ type eventFlags struct {
 }
 
 func (f *eventFlags) register(fs *flag.FlagSet) {
-	cli.StringVar(fs, &f.logJSON, "log_json", "", "append every event of the run to a `FILE`, as a line of JSON each (docs/events.md); -: standard output", cli.AnyFile)
+	cli.OutputVar(fs, &f.logJSON, "log_json", "append every event of the run to a `FILE`, as a line of JSON each (docs/events.md); -: standard output")
 	fs.StringVar(&f.http, "http", "", "show the run on a page at this `ADDRESS`, as 127.0.0.1:8080; port 0 takes a free one")
 	fs.StringVar(&f.token, "http_token", "", "the `WORD` that permits the page's buttons and, on addresses open to other computers, the page itself (default: the environment variable "+cli.HTTPTokenVariable+", or a random one, shown in the log)")
 	cli.StringVar(fs, &f.labels, "labels", "", "with -http: a `FILE` with the names of the classes, one a line, or SSD's LabelMap (default: one beside the data, as dataset and init write it)", cli.AnyFile)

@@ -20,6 +20,7 @@ type commonFlags struct {
 	help, full, about bool
 	undefined         string   // -undefok
 	unused            []string // given flags of other commands
+	files             []string // of -flagfile
 
 	groups []flagGroup
 	output string // the command's flag that outputNames stand for, "" if it has none

@@ -16,12 +16,11 @@ const (
 )
 
 // expandFlagFiles replaces -flagfile FILE by the flags in it, a flag a line, "-name=value" or "-name value"; blank lines
-// and lines that begin with # are skipped. -fromenv NAME,... is replaced by -NAME=$FLAGS_NAME.
-func expandFlagFiles(args []string, depth int) ([]string, error) {
+// and lines that begin with # are skipped. -fromenv NAME,... is replaced by -NAME=$FLAGS_NAME. files are the FILEs.
+func expandFlagFiles(args []string, depth int) (out, files []string, err error) {
 	if depth > maxFlagFiles {
-		return nil, fmt.Errorf("-%s: files name each other more than %d deep", flagFile, maxFlagFiles)
+		return nil, nil, fmt.Errorf("-%s: files name each other more than %d deep", flagFile, maxFlagFiles)
 	}
-	var out []string
 	for i := 0; i < len(args); i++ {
 		name, path := cutFlag(args[i])
 		if name != flagFile && name != fromEnvironment && name != tryFromEnvironment {
@@ -30,29 +29,29 @@ func expandFlagFiles(args []string, depth int) ([]string, error) {
 		}
 		if path == nil {
 			if i++; i == len(args) {
-				return nil, needsValue(name)
+				return nil, nil, needsValue(name)
 			}
 			path = &args[i]
 		}
 		if name != flagFile {
 			flags, err := environmentFlags(*path, name == fromEnvironment)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			out = append(out, flags...)
 			continue
 		}
 		text, err := swproto.ReadFile(*path)
 		if err != nil {
-			return nil, fmt.Errorf("-%s: %w", flagFile, err)
+			return nil, nil, fmt.Errorf("-%s: %w", flagFile, err)
 		}
-		inside, err := expandFlagFiles(flagLines(string(text)), depth+1)
+		inside, more, err := expandFlagFiles(flagLines(string(text)), depth+1)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		out = append(out, inside...)
+		out, files = append(out, inside...), append(append(files, *path), more...)
 	}
-	return out, nil
+	return out, files, nil
 }
 
 func flagLines(text string) []string {

@@ -76,7 +76,8 @@ func isHelp(arg string) bool {
 // parseFlags parses gflags-style flags: one dash or two, -x=v or -x v, -nox for booleans, -flagfile FILE with one flag a line.
 // Words without a dash set those flags listed in words that are not given with a dash, in order; more of them are an error.
 func parseFlags(fs *flag.FlagSet, common *commonFlags, args []string, words []string) error {
-	args, err := expandFlagFiles(args, 0)
+	args, files, err := expandFlagFiles(args, 0)
+	common.files = files
 	if err != nil {
 		return err
 	}

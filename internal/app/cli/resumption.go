@@ -21,7 +21,7 @@ var secrets = map[string]string{"http_token": HTTPTokenVariable, "token": HTTPTo
 // for the starting point. called is the path by which the program was called. It expands flag files, since they may hold such
 // flags. A secret is replaced by its environment variable.
 func (cs Commands) resumption(called string, args []string, state string) string {
-	if expanded, err := expandFlagFiles(args, 0); err == nil {
+	if expanded, _, err := expandFlagFiles(args, 0); err == nil {
 		args = expanded
 	}
 	words := []string{shellWord(called)}

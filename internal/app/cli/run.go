@@ -105,6 +105,7 @@ func (c Command) run(e *Env, args []string) error {
 	}
 	if !c.InPlace {
 		e.reads = inputsOf(flags.own)
+		e.reads.add(flagFile, flags.common.files...)
 	}
 	if err := e.direct(flags.own); err != nil {
 		return err

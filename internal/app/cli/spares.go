@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -41,6 +42,9 @@ func inputsOf(own *flag.FlagSet) inputs {
 			}
 			for _, path := range list {
 				all.add(f.Name, append(databaseFiles(path), path)...)
+				if slices.Contains(v.takes.endings, ".prototxt") {
+					all.addNamed(f.Name, path)
+				}
 			}
 		}
 	})
@@ -53,6 +57,30 @@ func (all inputs) add(flag string, paths ...string) {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			at := stampOf(info)
 			all[at] = append(all[at], input{flag, path, info})
+		}
+	}
+}
+
+// naming is a field of a prototxt with the name of a file that is read.
+var naming = regexp.MustCompile(`\b(net|train_net|test_net|source|mean_file)\s*:\s*["']([^"']+)["']`)
+
+// mostNaming limits the bytes of a prototxt that is searched for names.
+const mostNaming = 1 << 24
+
+// addNamed adds the files that a prototxt names: a solver's nets, and what data layers read.
+func (all inputs) addNamed(flag, path string) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > mostNaming {
+		return
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return // who reads it says why
+	}
+	for _, field := range naming.FindAllStringSubmatch(string(text), -1) {
+		name := field[2]
+		all.add(flag, append(databaseFiles(name), name)...)
+		if strings.HasSuffix(field[1], "net") && name != path {
+			all.addNamed(flag, name)
 		}
 	}
 }

@@ -47,18 +47,9 @@ func (r *repository) sources() ([]Source, error) {
 
 // loadAll loads all models, and unloads those that are gone. The error joins those of the models that cannot be loaded.
 func (r *repository) loadAll() error {
-	all, err := r.sources()
+	models, err := r.list()
 	if err != nil {
 		return err
-	}
-	var models []string
-	for _, s := range all {
-		models = append(models, s.Name)
-	}
-	models = slices.Compact(models)
-	r.forget(models)
-	if r.cfg.Cores == 0 && r.cfg.AllCores > 0 {
-		r.cfg.Cores = max(1, r.cfg.AllCores/max(1, len(models)))
 	}
 	var errs []error
 	for _, name := range models {
@@ -67,18 +58,30 @@ func (r *repository) loadAll() error {
 	return errors.Join(errs...)
 }
 
-// forget unloads the models that are none of a list.
-func (r *repository) forget(known []string) {
+// list returns the names of all models, and unloads those that are gone. The first time that there are some, they share the cores.
+func (r *repository) list() (models []string, err error) {
 	r.loading.Lock()
 	defer r.loading.Unlock()
+	all, err := r.sources()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		models = append(models, s.Name)
+	}
+	models = slices.Compact(models)
 	r.mu.RLock()
 	gone := maps.Clone(r.models)
 	r.mu.RUnlock()
 	for name := range gone {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(models, name) {
 			r.exchange(name, &entry{})
 		}
 	}
+	if r.cfg.Cores == 0 && len(models) > 0 {
+		r.cfg.Cores = max(min(1, r.cfg.AllCores), r.cfg.AllCores/len(models))
+	}
+	return models, nil
 }
 
 // loadLogged is load for a client: a model that cannot be loaded is named in the log.

@@ -58,6 +58,22 @@ func TestLoadAgain(t *testing.T) {
 	}
 }
 
+// TestCoresOfLateModels: models that come into an empty folder share the cores.
+func TestCoresOfLateModels(t *testing.T) {
+	cfg, _ := repositoryOf(t)
+	cfg.Cores, cfg.AllCores = 0, 8
+	s, _ := run(t, cfg)
+	addVersion(t, cfg.Folder, "a/1")
+	addVersion(t, cfg.Folder, "b/1")
+	if err := s.Load(); err != nil {
+		t.Fatal(err)
+	}
+	planned(s)
+	if got := s.repository.cfg.Cores; got != 4 || !s.isVersionReady("a", "1") || !s.isVersionReady("b", "1") {
+		t.Errorf("each has %d cores of 8", got)
+	}
+}
+
 // TestOddVersions: folders whose names are wrong numbers, and those with several files of weights, are named in the index with their reasons; the others are served.
 func TestOddVersions(t *testing.T) {
 	cfg, log := repositoryOf(t, "m/1", "m/01", "m/0", "m/99999999999999999999", "m/2")
