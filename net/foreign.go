@@ -39,16 +39,20 @@ func (s *scaling) end() {
 	if s.node == nil {
 		return
 	}
-	var seen []*blob.Blob
+	var done []*blob.Blob // blobs may share a gradient
 	for j, b := range s.node.Bottoms {
-		if s.node.Propagate[j] && !slices.ContainsFunc(seen, b.SharesDiff) {
+		if s.node.Propagate[j] && !slices.ContainsFunc(done, b.SharesDiff) {
 			vec.Scale(b.Diff(), b.Diff(), s.factor)
-			seen = append(seen, b)
+			done = append(done, b)
 		}
 	}
 	for i, w := range s.node.Params() {
-		for k, before := range s.before[i] {
-			w.Diff()[k] = before + s.factor*(w.Diff()[k]-before)
+		if slices.ContainsFunc(done, w.SharesDiff) {
+			continue
 		}
+		for k, before := range s.before[i] {
+			w.Diff()[k] = before + float32(s.factor*(w.Diff()[k]-before))
+		}
+		done = append(done, w)
 	}
 }

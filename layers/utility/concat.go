@@ -29,8 +29,7 @@ func init() {
 // concat is Caffe's Concat layer.
 type concat struct {
 	joiner
-	relus   layers.Bottoms // bottoms with an in-place ReLU layer, whose Backward this layer includes
-	sources [][]float32    // scratch: the bottoms' values
+	relus layers.Bottoms // bottoms with an in-place ReLU layer, whose Backward this layer includes
 }
 
 // NewConcat returns a Concat layer along an axis, for layers composed of other layers. It needs no SetUp.
@@ -84,15 +83,17 @@ func (l *concat) Forward(bottom, top []*blob.Blob) error {
 	if len(bottom) == 1 {
 		return nil
 	}
-	l.sources = l.sources[:0]
+	var copies [][]float32 // of the bottoms, where the top overwrites them
 	for _, b := range bottom {
-		from := b.Data()
 		if l.moved() {
-			from = slices.Clone(from)
+			copies = append(copies, slices.Clone(b.Data()))
 		}
-		l.sources = append(l.sources, from)
 	}
-	for k, from := range l.sources {
+	for k, b := range bottom {
+		from := b.Data()
+		if copies != nil {
+			from = copies[k]
+		}
 		if err := l.put(k, top[0].Data(), from); err != nil {
 			return err
 		}

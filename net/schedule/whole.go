@@ -14,8 +14,8 @@ type piece struct {
 }
 
 // whole gives the bottoms of Concat places in its top, and the tops of Slice places in its bottom, where the pieces follow each other as for one image (layers.Whole). Such a layer
-// copies nothing. A storage is a piece if nobody reads it, and nobody reads the whole, while the other one may have other values: pieces are needed only on their side of the
-// layer, and the whole on its own. Wholes may be pieces of others, as where one Concat follows another.
+// copies nothing. Layers before and behind it may write in place, so pieces and whole must not be needed at the same time: Concat is the last to read its bottoms and the first to
+// write its top, and Slice the last to read its bottom and the first to write its tops. Wholes may be pieces of others, as where one Concat follows another.
 func whole(p *Plan) error {
 	if !p.ForwardOnly || !p.Device.Machine.Values() {
 		return nil

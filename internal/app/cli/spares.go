@@ -43,7 +43,7 @@ func inputsOf(own *flag.FlagSet) inputs {
 			for _, path := range list {
 				all.add(f.Name, append(databaseFiles(path), path)...)
 				if slices.Contains(v.takes.endings, ".prototxt") {
-					all.addNamed(f.Name, path)
+					all.addNamed(f.Name, path, true)
 				}
 			}
 		}
@@ -67,8 +67,8 @@ var naming = regexp.MustCompile(`\b(net|train_net|test_net|source|mean_file)\s*:
 // mostNaming limits the bytes of a prototxt that is searched for names.
 const mostNaming = 1 << 24
 
-// addNamed adds the files that a prototxt names: a solver's nets, and what data layers read.
-func (all inputs) addNamed(flag, path string) {
+// addNamed adds the files that a prototxt names: what data layers read and, if it may be a solver, nets with what these name.
+func (all inputs) addNamed(flag, path string, solver bool) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > mostNaming {
 		return
 	}
@@ -79,8 +79,8 @@ func (all inputs) addNamed(flag, path string) {
 	for _, field := range naming.FindAllStringSubmatch(string(text), -1) {
 		name := field[2]
 		all.add(flag, append(databaseFiles(name), name)...)
-		if strings.HasSuffix(field[1], "net") && name != path {
-			all.addNamed(flag, name)
+		if solver && strings.HasSuffix(field[1], "net") {
+			all.addNamed(flag, name, false)
 		}
 	}
 }
